@@ -1,0 +1,1 @@
+//! Tests that need a real client or a real broker.

@@ -1,0 +1,99 @@
+//! A coarse clock: one relaxed load a job instead of a system call.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// A moment on a worker's [`Clock`]: milliseconds since the clock was made, wrapping after 49 days.
+///
+/// Only differences mean something, and only those below 49 days: a job that waits longer than that shows too young an age.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp(u32);
+
+impl Stamp {
+    /// The raw milliseconds.
+    #[must_use]
+    pub const fn as_millis(self) -> u32 {
+        self.0
+    }
+}
+
+/// The coarse clock that a worker stamps its messages with.
+///
+/// While an engine is busy it [`tick`](Self::tick)s the clock every [`TICK`](Self::TICK), and a [`stamp`](Self::stamp) is one relaxed load.
+/// While it is idle the clock is [`stop`](Self::stop)ped, and a stamp reads the exact time. Either way a stamp is never
+/// later than the truth and at most one tick earlier (plus what the runtime holds a task back).
+///
+/// ```
+/// use queue_core::Clock;
+/// # use std::time::Duration;
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap().block_on(async {
+/// let clock = Clock::new();
+/// let stamp = clock.stamp();
+/// tokio::time::advance(Duration::from_secs(3)).await;
+/// assert_eq!(clock.age(stamp), Duration::from_secs(3));
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct Clock {
+    base: Instant,
+    /// Milliseconds since `base`, at least 1; 0 while nobody ticks.
+    /// Relaxed: a stamp publishes nothing, and a stale one is within its promise.
+    now: AtomicU32,
+}
+
+impl Clock {
+    /// How often a busy engine ticks, and how much earlier than the truth a stamp may be: 5 ms.
+    pub const TICK: Duration = Duration::from_millis(5);
+
+    /// A stopped clock that starts now.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { base: Instant::now(), now: AtomicU32::new(0) }
+    }
+
+    /// The coarse time.
+    #[inline]
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        match self.now.load(Ordering::Relaxed) {
+            0 => self.exact(Instant::now()),
+            now => Stamp(now),
+        }
+    }
+
+    /// How long ago `stamp` was, by the exact time.
+    #[must_use]
+    pub fn age(&self, stamp: Stamp) -> Duration {
+        Duration::from_millis(self.exact(Instant::now()).0.wrapping_sub(stamp.0).into())
+    }
+
+    /// The stamp of a message that is `age` old, as a broker tells it.
+    #[must_use]
+    pub fn stamp_of_age(&self, age: Duration) -> Stamp {
+        #[expect(clippy::cast_possible_truncation, reason = "stamps wrap by design")]
+        Stamp(self.exact(Instant::now()).0.wrapping_sub(age.as_millis() as u32))
+    }
+
+    /// The engine's ticker: the exact time is `now`.
+    pub fn tick(&self, now: Instant) {
+        self.now.store(self.exact(now).0.max(1), Ordering::Relaxed);
+    }
+
+    /// Nobody ticks any more: stamps read the exact time again.
+    pub fn stop(&self) {
+        self.now.store(0, Ordering::Relaxed);
+    }
+
+    fn exact(&self, now: Instant) -> Stamp {
+        #[expect(clippy::cast_possible_truncation, reason = "stamps wrap by design")]
+        Stamp(now.saturating_duration_since(self.base).as_millis() as u32)
+    }
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,82 @@
+//! What shall become of a delivery.
+
+use std::fmt;
+use std::time::Duration;
+
+/// What the engine tells the worker about a delivery.
+///
+/// Exhaustive on purpose: a new verdict is a new major version, never one that a backend overlooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The job is done.
+    Ack,
+    /// An attempt was spent: hand the job out again, as the next attempt, not before `after`.
+    Retry {
+        /// How long to wait, by the broker's clock.
+        after: Duration,
+    },
+    /// The job will not be tried again: keep it as a dead letter.
+    Dead {
+        /// Why.
+        cause: Box<Cause>,
+    },
+    /// Handed back: hand the job out again, as the same attempt, not before `after`.
+    Return {
+        /// How long to wait, by the broker's clock. Zero: at once.
+        after: Duration,
+    },
+}
+
+/// Why a job is dead, and the last error it met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cause {
+    /// The rule that ended it.
+    pub reason: Reason,
+    /// The last error with its whole chain, or the panic's message. Empty where there was none.
+    pub error: Box<str>,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.error.is_empty() { write!(f, "{}", self.reason) } else { write!(f, "{}: {}", self.reason, self.error) }
+    }
+}
+
+/// The rule that ended a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The last attempt that its policy allows has failed.
+    AttemptsExhausted,
+    /// The handler said that no further attempt can help.
+    Permanent,
+    /// Its deadline passed before an attempt could start.
+    Deadline,
+    /// The handler panicked, and the policy does not try again after a panic.
+    Panicked,
+    /// The body is no job of this queue.
+    Undecodable,
+    /// No handler is registered for its kind.
+    NoHandler,
+}
+
+impl Reason {
+    /// The text that a dead letter carries, in `jobqueue-reason`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AttemptsExhausted => "attempts exhausted",
+            Self::Permanent => "permanent error",
+            Self::Deadline => "deadline passed",
+            Self::Panicked => "panicked",
+            Self::Undecodable => "undecodable",
+            Self::NoHandler => "no handler",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
