@@ -13,8 +13,8 @@ pub struct Inspection {
     pub ready: u64,
     /// Jobs that wait for their time.
     pub waiting: u64,
-    /// Jobs handed out and not settled.
-    pub unsettled: u64,
+    /// Jobs handed out and not settled, where the worker knows: the ring does not hear of an ack.
+    pub unsettled: Option<u64>,
     /// Dead letters.
     pub dead: u64,
     /// Dead letters that were dropped because there were too many.

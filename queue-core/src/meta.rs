@@ -44,7 +44,7 @@ impl fmt::Display for JobId {
 /// The metadata of a message: 24 bytes, the whole overhead of a job in the ring.
 ///
 /// What most jobs never have is behind one pointer, in [`Extra`].
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Meta {
     /// The identity of the job.
     pub id: JobId,

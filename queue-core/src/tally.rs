@@ -8,8 +8,6 @@
 pub struct Tally {
     /// Jobs accepted from this process, since the worker was made.
     pub accepted: u64,
-    /// Deliveries that were taken out and not given back, since the worker was made. Zero where the worker does not hold the jobs itself.
-    pub taken: u64,
     /// Jobs that could start now, where the worker holds them itself.
     pub queued: u64,
     /// Jobs that wait for their time (delay, retry, return), where the worker holds them itself.

@@ -1,0 +1,118 @@
+//! What an operator asks the ring: counts, dead letters, cancel, pause.
+
+use queue_core::{
+    Cancels, DeadLetter, DeadLetters, Delays, Delivery, Inspection, Inspects, JobId, Meta, Page, Pauses, Payload,
+    Priorities, Retries, Stamp, WorkerError,
+};
+
+use crate::dead::{Letter, copy};
+use crate::{Cloned, Mode, Own, Ring};
+
+impl<J: Clone + Send + 'static> Retries for Ring<J, Cloned> {}
+impl<J: Send + 'static, M: Mode> Delays for Ring<J, M> where Own<J, M>: Payload<Job = J> {}
+impl<J: Send + 'static, M: Mode> Priorities for Ring<J, M> where Own<J, M>: Payload<Job = J> {}
+
+impl<J: Send + 'static, M: Mode> Inspects for Ring<J, M>
+where
+    Own<J, M>: Payload<Job = J>,
+{
+    async fn inspect(&self) -> Result<Inspection, WorkerError> {
+        let state = self.state.lock();
+        let mut counts = Inspection::default();
+        counts.ready = state.ready.len() as u64;
+        counts.waiting = state.delayed.len() as u64;
+        counts.dead = state.dead.len() as u64;
+        counts.dead_dropped = state.dead.dropped();
+        counts.oldest = state.ready.heads().map(|head| self.clock.age(head.meta.enqueued)).max();
+        Ok(counts)
+    }
+}
+
+impl<J: Send + 'static, M: Mode> DeadLetters for Ring<J, M>
+where
+    Own<J, M>: Payload<Job = J>,
+{
+    async fn dead_letters(&self, page: Page) -> Result<Vec<DeadLetter<Own<J, M>>>, WorkerError> {
+        let letters = self.state.lock().dead.page(page);
+        Ok(letters.iter().map(|letter| copy(letter, Own::new)).collect())
+    }
+
+    async fn replay(&self, id: JobId) -> Result<bool, WorkerError> {
+        let Some(letter) = self.state.lock().dead.remove(id) else { return Ok(false) };
+        // Without the ring's lock: a listing may be cloning the job, and a clone is user code.
+        let Some(delivery) = revive(&letter, self.clock.stamp()) else {
+            self.keep(id, letter);
+            return Ok(false);
+        };
+        let mut state = self.state.lock();
+        if state.closed {
+            drop(state);
+            letter.lock().payload = Some(delivery.payload);
+            self.keep(id, letter);
+            return Err(WorkerError::fatal("the ring is closed: a dead letter cannot be put back"));
+        }
+        state.push_again(delivery);
+        self.call_and_unlock(state);
+        Ok(true)
+    }
+
+    async fn discard(&self, id: JobId) -> Result<bool, WorkerError> {
+        let letter = self.state.lock().dead.remove(id);
+        Ok(letter.is_some())
+    }
+}
+
+impl<J, M> Ring<J, M> {
+    /// Puts a letter back that was looked at; what falls out of the list is dropped without the lock.
+    fn keep(&self, id: JobId, letter: Letter<Own<J, M>>) {
+        let fallen_out = self.state.lock().dead.push(id, letter);
+        drop(fallen_out);
+    }
+}
+
+/// The job of a dead letter as one that was never tried. None where the letter has no job.
+fn revive<P>(letter: &Letter<P>, enqueued: Stamp) -> Option<Delivery<P, ()>> {
+    let mut letter = letter.lock();
+    let payload = letter.payload.take()?;
+    let mut extra = letter.meta.extra.clone();
+    if let Some(extra) = &mut extra {
+        extra.deadline = None;
+    }
+    Some(Delivery { meta: Meta { id: letter.meta.id, attempt: 1, enqueued, extra }, payload, receipt: () })
+}
+
+impl<J: Send + 'static, M: Mode> Cancels for Ring<J, M>
+where
+    Own<J, M>: Payload<Job = J>,
+{
+    async fn cancel(&self, id: JobId) -> Result<Option<Own<J, M>>, WorkerError> {
+        let mut state = self.state.lock();
+        let found = state.ready.cancel(id).or_else(|| state.delayed.cancel(id));
+        state.cancelled += u64::from(found.is_some());
+        let senders = state.senders_to_wake(true);
+        drop(state);
+        self.wake_senders(senders);
+        Ok(found.map(|delivery| delivery.payload))
+    }
+}
+
+impl<J: Send + 'static, M: Mode> Pauses for Ring<J, M>
+where
+    Own<J, M>: Payload<Job = J>,
+{
+    async fn pause(&self) -> Result<(), WorkerError> {
+        self.state.lock().paused = true;
+        Ok(())
+    }
+
+    async fn unpause(&self) -> Result<(), WorkerError> {
+        let mut state = self.state.lock();
+        state.paused = false;
+        self.call_and_unlock(state);
+        Ok(())
+    }
+
+    async fn is_paused(&self) -> Result<bool, WorkerError> {
+        Ok(self.state.lock().paused)
+    }
+}
