@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use queue_core::{Payload, Undecodable};
 
@@ -28,6 +29,7 @@ impl Mode for Moved {
 }
 
 mod sealed {
+    #[expect(unnameable_types, reason = "sealed: nobody else adds a mode")]
     pub trait Sealed {}
     impl Sealed for super::Cloned {}
     impl Sealed for super::Moved {}
@@ -55,7 +57,14 @@ impl<J: Clone + Send + 'static> Payload for Own<J, Cloned> {
 
     #[inline]
     fn take(self, keep: bool) -> (Result<J, Undecodable>, Option<Self>) {
-        if keep { (Ok(self.0.clone()), Some(self)) } else { (Ok(self.0), None) }
+        if !keep {
+            return (Ok(self.0), None);
+        }
+        // A clone is user code: where it panics the job stays, and goes to the dead letters.
+        match catch_unwind(AssertUnwindSafe(|| self.0.clone())) {
+            Ok(job) => (Ok(job), Some(self)),
+            Err(_) => (Err(Undecodable("the job's clone panicked".into())), Some(self)),
+        }
     }
 }
 

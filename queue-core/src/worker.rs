@@ -63,8 +63,8 @@ pub trait Worker: Send + Sync + Sized + 'static {
     /// The call failed as a whole. Entries that were answered before stay answered; the rest stay open, and nothing was done with them.
     ///
     /// # Cancel safety
-    /// A dropped future leaves each entry answered or open. An entry that is open may be unconfirmed on a broker whose confirmation was
-    /// on its way: the engine treats it so.
+    /// A dropped future leaves each entry as it is: a worker answers *unconfirmed* before a job leaves the process, and
+    /// replaces that by what the broker says. So an open entry was not sent.
     fn queue(&self, jobs: &mut [Entry<Self::Job>], room: Room) -> impl Future<Output = Result<(), WorkerError>> + Send;
 
     /// Answers at once what needs neither waiting nor I/O: the ring each entry, a broker none. What stays open goes to [`queue`](Self::queue).

@@ -5,7 +5,6 @@ mod twin;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
 
 use tokio::time::Instant;
 
@@ -24,7 +23,7 @@ pub use self::payload::{DynPayload, DynReceipt};
 /// It is a [`Worker`] itself, and costs one allocation a delivery. What its broker cannot do is then no longer an error of the compiler
 /// but of `start`, or of the call, which names backend and feature.
 pub struct DynWorker<J> {
-    twin: Arc<dyn Erased<J>>,
+    twin: Box<dyn Erased<J>>,
     /// The inner worker's `ACK_BY_DROP`: an ack then costs no call.
     ack_by_drop: bool,
 }
@@ -33,13 +32,7 @@ impl<J: Send + 'static> DynWorker<J> {
     /// The twin of `worker`.
     #[must_use]
     pub fn new<W: Worker<Job = J>>(worker: W) -> Self {
-        Self { twin: Arc::new(Twin::new(worker)), ack_by_drop: W::ACK_BY_DROP }
-    }
-}
-
-impl<J> Clone for DynWorker<J> {
-    fn clone(&self) -> Self {
-        Self { twin: self.twin.clone(), ack_by_drop: self.ack_by_drop }
+        Self { twin: Box::new(Twin::new(worker)), ack_by_drop: W::ACK_BY_DROP }
     }
 }
 
