@@ -1,0 +1,260 @@
+//! The settings of a queue, and its start.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use queue_core::{Feature, InvalidBackoff, Retries, Worker};
+use tokio::runtime::Handle;
+
+use crate::engine::Shared;
+use crate::enqueue::{Enqueuer, Intake};
+use crate::handler::Handler;
+use crate::policy::Policy;
+use crate::queue::{Owner, Queue, Spawn};
+use crate::shutdown::{OnShutdown, Shutdown};
+use crate::slot::{Slot, SlotTask};
+use crate::{Retry, panic, watchdog};
+
+/// Why a queue cannot start. Nothing was spawned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// It is started outside of a tokio runtime.
+    #[error("no tokio runtime: start the queue inside one, with time enabled")]
+    NoRuntime,
+    /// A timeout of zero would end every attempt.
+    #[error("a timeout of 0 would end every attempt: leave it out for none")]
+    TimeoutZero,
+    /// A deadline of zero has passed before the job is queued.
+    #[error("a deadline of 0 would let no attempt start: leave it out for none")]
+    DeadlineZero,
+    /// The waits between attempts make no sense.
+    #[error("the retry policy makes no sense")]
+    Backoff(#[from] InvalidBackoff),
+    /// More slots than tasks can be counted.
+    #[error("{slots} slots are more than the {max} that a queue can have")]
+    TooManySlots {
+        /// The slots that were asked for.
+        slots: usize,
+        /// The most there can be.
+        max: usize,
+    },
+    /// The worker cannot do what the settings ask for.
+    #[error("the {backend} worker has no {feature}: leave the setting out or choose another worker")]
+    Unsupported {
+        /// The name of the backend.
+        backend: &'static str,
+        /// What it cannot do.
+        feature: Feature,
+    },
+}
+
+/// The most slots of one queue: more would be a mistake in units, and cost gigabytes.
+const MAX_SLOTS: usize = 1 << 20;
+
+/// The settings of a queue.
+///
+/// | setting | default | why |
+/// |---|---|---|
+/// | [`slots`](Self::slots) | the available parallelism | right for handlers that compute; raise it for those that wait |
+/// | [`retry`](Self::retry) | [`Retry::exponential(5)`](Retry::exponential), none where the worker keeps no copy | passing errors heal, lasting ones end |
+/// | [`timeout`](Self::timeout) | none | only you know how long a job may take |
+/// | [`deadline`](Self::deadline) | none | only you know when a job is worth nothing |
+/// | [`on_shutdown`](Self::on_shutdown) | drain where jobs die with the process, else return | no job is lost |
+/// | [`state`](Self::state) | `()` | |
+#[must_use = "a queue runs once it is started"]
+pub struct Builder<W: Worker, S = ()> {
+    intake: Arc<Intake<W>>,
+    state: S,
+    slots: Option<usize>,
+    retry: Option<Retry>,
+    timeout: Option<Duration>,
+    deadline: Option<Duration>,
+    on_shutdown: Option<OnShutdown>,
+}
+
+impl<W: Worker> Builder<W> {
+    pub(crate) fn new(worker: W) -> Self {
+        Self {
+            intake: Arc::new(Intake::new(worker)),
+            state: (),
+            slots: None,
+            retry: None,
+            timeout: None,
+            deadline: None,
+            on_shutdown: None,
+        }
+    }
+}
+
+impl<W: Worker, S> Builder<W, S> {
+    /// What handlers get through [`Context::state`](crate::Context::state): cloned for each attempt that takes a context.
+    pub fn state<T: Clone + Send + Sync + 'static>(self, state: T) -> Builder<W, T> {
+        Builder {
+            intake: self.intake,
+            state,
+            slots: self.slots,
+            retry: self.retry,
+            timeout: self.timeout,
+            deadline: self.deadline,
+            on_shutdown: self.on_shutdown,
+        }
+    }
+
+    /// How many jobs run at once, at most 1,048,576. 0 starts paused: [`Queue::resize`] lets it run.
+    pub const fn slots(mut self, slots: usize) -> Self {
+        self.slots = Some(slots);
+        self
+    }
+
+    /// How failed jobs are tried again.
+    pub const fn retry(mut self, retry: Retry) -> Self
+    where
+        W: Retries,
+    {
+        self.retry = Some(retry);
+        self
+    }
+
+    /// The limit of one attempt: it ends at the limit or up to 5 ms later, never earlier.
+    ///
+    /// The attempt of a handler that takes a context is timed from its start, that of a plain handler from its first wait
+    /// on. An async handler that blocks its thread cannot be timed out; [`blocking`](crate::blocking) is for that.
+    pub const fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
+    /// No attempt starts later than this after the job was enqueued (to 5 ms): the job is then dead.
+    pub const fn deadline(mut self, within: Duration) -> Self {
+        self.deadline = Some(within);
+        self
+    }
+
+    /// What a shutdown does with jobs that have not started.
+    pub const fn on_shutdown(mut self, on_shutdown: OnShutdown) -> Self {
+        self.on_shutdown = Some(on_shutdown);
+        self
+    }
+
+    /// An end of the queue that works before the start, too: what it queues runs once the queue has started.
+    #[must_use]
+    pub fn enqueuer(&self) -> Enqueuer<W::Job> {
+        Enqueuer::new(self.intake.clone())
+    }
+
+    /// Starts the queue with its handler: an async function or closure of the job, or of the job and a
+    /// [`Context<S>`](crate::Context), or [`blocking`](crate::blocking).
+    ///
+    /// It does no I/O. The tasks run on the tokio runtime that this is called in, which must have time enabled.
+    ///
+    /// # Errors
+    /// A setting makes no sense, the worker cannot keep it, or there is no runtime. Nothing was spawned.
+    pub fn start<H, M>(self, handler: H) -> Result<Queue<W>, StartError>
+    where
+        H: Handler<M, W::Job, S>,
+        S: Send + Sync + 'static,
+        M: 'static,
+    {
+        let slots = self.slots.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        let handler = Arc::new((handler, self.state));
+        let settings = Settings {
+            slots,
+            retry: self.retry,
+            timeout: self.timeout,
+            deadline: self.deadline,
+            on_shutdown: self.on_shutdown,
+        };
+        settings.start(self.intake, |shared, runtime| {
+            Box::new(move |rank, slot: Arc<Slot>| {
+                let task = SlotTask { shared: shared.clone(), slot, rank, handler: handler.clone() };
+                shared.tracker.spawn_on(task.run::<M>(), &runtime);
+            })
+        })
+    }
+
+    /// Starts a queue that only takes jobs: it has no slots, and never asks the worker for one.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn producer(self) -> Result<Queue<W>, StartError> {
+        let settings = Settings {
+            slots: 0,
+            retry: self.retry,
+            timeout: self.timeout,
+            deadline: self.deadline,
+            on_shutdown: self.on_shutdown,
+        };
+        settings.start(self.intake, |_, _| Box::new(|_, _| {}))
+    }
+}
+
+/// The settings, whatever the handler is.
+struct Settings {
+    slots: usize,
+    retry: Option<Retry>,
+    timeout: Option<Duration>,
+    deadline: Option<Duration>,
+    on_shutdown: Option<OnShutdown>,
+}
+
+impl Settings {
+    fn validate<W: Worker>(&self, worker: &W) -> Result<(), StartError> {
+        let can = worker.capabilities();
+        if self.slots > MAX_SLOTS {
+            return Err(StartError::TooManySlots { slots: self.slots, max: MAX_SLOTS });
+        }
+        if self.timeout.is_some_and(|limit| limit.is_zero()) {
+            return Err(StartError::TimeoutZero);
+        }
+        if self.deadline.is_some_and(|within| within.is_zero()) {
+            return Err(StartError::DeadlineZero);
+        }
+        let Some(retry) = self.retry else { return Ok(()) };
+        retry.validate()?;
+        if retry.retries > 0 && !can.has(Feature::Retries) {
+            return Err(StartError::Unsupported { backend: can.backend, feature: Feature::Retries });
+        }
+        Ok(())
+    }
+
+    fn start<W: Worker>(
+        self,
+        intake: Arc<Intake<W>>,
+        spawn: impl FnOnce(Arc<Shared<W>>, Handle) -> Spawn,
+    ) -> Result<Queue<W>, StartError> {
+        self.validate(&intake.worker)?;
+        let runtime = Handle::try_current().map_err(|_| StartError::NoRuntime)?;
+        panic::note_locations();
+        let policy = Policy::new(self.retry, self.timeout, self.deadline, intake.worker.capabilities());
+        let shared = Arc::new(Shared::new(intake, policy, self.slots));
+        let default = if shared.is_volatile() { OnShutdown::Drain } else { OnShutdown::Return };
+        let owner = Owner {
+            spawn: spawn(shared.clone(), runtime.clone()),
+            shutdown: Arc::new(Shutdown::new()),
+            on_shutdown: self.on_shutdown.unwrap_or(default),
+            resizing: tokio::sync::Mutex::new(()),
+            runtime,
+            shared,
+        };
+        let watched = owner.shared.clone();
+        let watch = async move { watchdog::Watchdog::watch(&watched).await };
+        owner.shared.tracker.spawn_on(watch, &owner.runtime);
+        owner.resize(self.slots);
+        Ok(Queue::new(owner))
+    }
+}
+
+impl<W: Worker, S> fmt::Debug for Builder<W, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("slots", &self.slots)
+            .field("retry", &self.retry)
+            .field("timeout", &self.timeout)
+            .field("deadline", &self.deadline)
+            .field("on_shutdown", &self.on_shutdown)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,119 @@
+//! The erased end of a queue: what a service keeps in its state.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use queue_core::{Entry, Feature, JobId, Worker};
+
+use super::{EnqueueError, ErasedJobBuilder, Intake, Wait};
+
+pub(crate) type BoxedEnqueue<'a, J> = Pin<Box<dyn Future<Output = Result<JobId, EnqueueError<J>>> + Send + 'a>>;
+
+/// [`Intake`], object-safe. `try_one` allocates nothing; only a wait is a boxed future.
+pub(crate) trait AnyIntake<J>: Send + Sync {
+    #[expect(clippy::result_large_err, reason = "the job itself comes back, by value")]
+    fn try_one(&self, entry: Entry<J>) -> Result<JobId, Entry<J>>;
+    fn enqueue_slowly(&self, entry: Entry<J>, wait: Wait) -> BoxedEnqueue<'_, J>;
+    fn unsupported(&self, extra: &queue_core::Extra) -> Option<Feature>;
+    fn backend(&self) -> &'static str;
+    fn reject(&self, error: EnqueueError<J>) -> EnqueueError<J>;
+}
+
+impl<W: Worker> AnyIntake<W::Job> for Intake<W> {
+    #[inline]
+    fn try_one(&self, entry: Entry<W::Job>) -> Result<JobId, Entry<W::Job>> {
+        self.worker.try_one(entry)
+    }
+
+    fn enqueue_slowly(&self, entry: Entry<W::Job>, wait: Wait) -> BoxedEnqueue<'_, W::Job> {
+        Box::pin(Self::enqueue_slowly(self, entry, wait))
+    }
+
+    fn unsupported(&self, extra: &queue_core::Extra) -> Option<Feature> {
+        Self::unsupported(self, extra)
+    }
+
+    fn backend(&self) -> &'static str {
+        self.worker.capabilities().backend
+    }
+
+    fn reject(&self, error: EnqueueError<W::Job>) -> EnqueueError<W::Job> {
+        Self::reject(self, error)
+    }
+}
+
+/// Queues jobs and names no broker: the type to keep in a service's state.
+///
+/// It is made before the queue starts or after, works inside handlers, and holds the worker but never the engine: a
+/// queue ends when its last [`Queue`](crate::Queue) handle goes, however many enqueuers there are. While there is room
+/// an enqueue allocates nothing. Clones are cheap.
+///
+/// ```
+/// # use queue::{Queue, Ring, Enqueuer};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// struct Service { emails: Enqueuer<String> }
+///
+/// let builder = Queue::with_worker(Ring::new());
+/// let service = Service { emails: builder.enqueuer() };
+/// let queue = builder.start(async |to: String| println!("sent to {to}"))?;
+/// service.emails.enqueue("a@example.org".into()).await?;
+/// let report = queue.shutdown(std::time::Duration::from_secs(5)).await?;
+/// assert_eq!(report.stats().done, 1);
+/// # Ok(()) }
+/// ```
+pub struct Enqueuer<J>(pub(crate) Arc<dyn AnyIntake<J>>);
+
+impl<J: Send + 'static> Enqueuer<J> {
+    pub(crate) fn new<W: Worker<Job = J>>(intake: Arc<Intake<W>>) -> Self {
+        Self(intake)
+    }
+
+    /// Queues a job: waits for room, then for the broker's confirmation.
+    ///
+    /// # Errors
+    /// With the job: the queue is closed, or what the broker says.
+    ///
+    /// # Cancel safety
+    /// A dropped future that was not ready has queued nothing on the ring, and at most once on a broker.
+    pub async fn enqueue(&self, job: J) -> Result<JobId, EnqueueError<J>> {
+        self.send(Entry::new(job), Wait::Long).await
+    }
+
+    /// Queues a job if there is room now; on a broker waits for the confirmation, never for room.
+    ///
+    /// # Errors
+    /// With the job: there is no room, the queue is closed, or what the broker says.
+    ///
+    /// # Cancel safety
+    /// As [`enqueue`](Self::enqueue).
+    pub async fn try_enqueue(&self, job: J) -> Result<JobId, EnqueueError<J>> {
+        self.send(Entry::new(job), Wait::Not).await
+    }
+
+    /// A job with options. What the worker cannot do is an error of the enqueue.
+    pub fn job(&self, job: J) -> ErasedJobBuilder<'_, J> {
+        ErasedJobBuilder::new(&*self.0, job)
+    }
+
+    #[inline]
+    async fn send(&self, entry: Entry<J>, wait: Wait) -> Result<JobId, EnqueueError<J>> {
+        match self.0.try_one(entry) {
+            Ok(id) => Ok(id),
+            Err(entry) => self.0.enqueue_slowly(entry, wait).await,
+        }
+    }
+}
+
+impl<J> Clone for Enqueuer<J> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<J: 'static> fmt::Debug for Enqueuer<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Enqueuer").field("backend", &self.0.backend()).finish()
+    }
+}

@@ -1,0 +1,124 @@
+//! How a job comes in.
+
+mod enqueuer;
+mod error;
+mod job;
+mod options;
+
+pub use enqueuer::Enqueuer;
+pub use error::{EnqueueError, EnqueueManyError};
+pub use job::{ErasedJobBuilder, JobBuilder};
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use queue_core::{Answer, Entry, Extra, Feature, JobId, Refusal, Room, Worker, WorkerError};
+
+/// The worker, and what is counted of enqueues: all that an enqueuer needs, and nothing of the engine.
+#[derive(Debug)]
+pub(crate) struct Intake<W> {
+    pub(crate) worker: W,
+    /// Jobs given back. Relaxed: a statistic.
+    rejected: AtomicU64,
+}
+
+/// How long an enqueue waits for room.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wait {
+    /// As long as it takes.
+    Long,
+    /// Not at all.
+    Not,
+    /// At most so long.
+    Within(Duration),
+}
+
+impl<W: Worker> Intake<W> {
+    pub(crate) const fn new(worker: W) -> Self {
+        Self { worker, rejected: AtomicU64::new(0) }
+    }
+
+    pub(crate) fn rejected(&self) -> u64 {
+        self.rejected.load(Ordering::Relaxed)
+    }
+
+    /// Without a future while there is room.
+    #[inline]
+    pub(crate) async fn enqueue(&self, entry: Entry<W::Job>, wait: Wait) -> Result<JobId, EnqueueError<W::Job>> {
+        match self.worker.try_one(entry) {
+            Ok(id) => Ok(id),
+            Err(entry) => self.enqueue_slowly(entry, wait).await,
+        }
+    }
+
+    #[cold]
+    pub(crate) async fn enqueue_slowly(
+        &self,
+        mut entry: Entry<W::Job>,
+        wait: Wait,
+    ) -> Result<JobId, EnqueueError<W::Job>> {
+        let wants_room = matches!(entry.answer(), Answer::Refused(Refusal::Full)) && !matches!(wait, Wait::Not);
+        if wants_room {
+            entry.reopen();
+        }
+        let failed = if entry.is_open() { self.ask(std::slice::from_mut(&mut entry), wait).await.err() } else { None };
+        self.answer(entry, failed)
+    }
+
+    fn answer(&self, entry: Entry<W::Job>, failed: Option<WorkerError>) -> Result<JobId, EnqueueError<W::Job>> {
+        let answer = EnqueueError::of(entry, failed, self.worker.capabilities().backend);
+        if answer.is_err() {
+            self.rejected.fetch_add(1, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    /// The future, bounded as `wait` says. The bound limits the wait for room only where the worker answers at once; on a
+    /// broker it limits the confirmation too.
+    async fn ask(&self, jobs: &mut [Entry<W::Job>], wait: Wait) -> Result<(), WorkerError> {
+        match wait {
+            Wait::Long => self.worker.queue(jobs, Room::Wait).await,
+            Wait::Not => self.worker.queue(jobs, Room::Refuse).await,
+            Wait::Within(bound) => {
+                // Past the bound the entries tell what happened so far.
+                tokio::time::timeout(bound, self.worker.queue(jobs, Room::Wait)).await.unwrap_or(Ok(()))
+            }
+        }
+    }
+
+    pub(crate) async fn enqueue_many(
+        &self,
+        jobs: impl IntoIterator<Item = W::Job>,
+        wait: Wait,
+    ) -> Result<Vec<JobId>, EnqueueManyError<W::Job>> {
+        let mut entries: Vec<_> = jobs.into_iter().map(Entry::new).collect();
+        let failed = self.ask(&mut entries, wait).await.err();
+        let (mut accepted, mut refused) = (Vec::with_capacity(entries.len()), Vec::new());
+        // One failure of the call is the failure of each entry that it left open.
+        let why = failed.as_ref().map(|error| (error.class(), error.to_string()));
+        for entry in entries {
+            let failed = why.as_ref().map(|(class, text)| WorkerError::new(*class, text.as_str()));
+            match self.answer(entry, failed) {
+                Ok(id) => accepted.push(id),
+                Err(error) => refused.push(error),
+            }
+        }
+        if refused.is_empty() { Ok(accepted) } else { Err(EnqueueManyError { accepted, refused }) }
+    }
+
+    /// What `extra` asks for and the worker does not have.
+    pub(crate) fn unsupported(&self, extra: &Extra) -> Option<Feature> {
+        let asked = [
+            (extra.delay.is_some(), Feature::Delays),
+            (extra.priority > 0, Feature::Priorities),
+            (extra.retries.is_some_and(|retries| retries > 0), Feature::Retries),
+        ];
+        let can = self.worker.capabilities();
+        asked.into_iter().find_map(|(asked, feature)| (asked && !can.has(feature)).then_some(feature))
+    }
+
+    pub(crate) fn reject(&self, error: EnqueueError<W::Job>) -> EnqueueError<W::Job> {
+        self.rejected.fetch_add(1, Ordering::Relaxed);
+        error
+    }
+}

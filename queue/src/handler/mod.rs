@@ -1,0 +1,104 @@
+//! What a user writes: an async function of a job.
+
+mod blocking;
+mod cancel;
+mod context;
+mod outcome;
+
+pub use blocking::{Blocking, BlockingRun, blocking};
+pub use cancel::CancelReason;
+pub use context::Context;
+pub use outcome::{Error, HandlerResult, Outcome};
+
+pub(crate) use cancel::CancelSignal;
+pub(crate) use outcome::{BoxError, Judgement, error_chain};
+
+use std::future::Future;
+use std::sync::Arc;
+
+use queue_core::Meta;
+use tokio::time::Instant;
+
+use crate::slot::Slot;
+
+/// What a context is made from: by reference, so that a handler without one pays nothing.
+#[doc(hidden)]
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "sealed: only the engine makes one")]
+pub struct At<'a, S> {
+    pub(crate) meta: &'a Meta,
+    pub(crate) attempts: u32,
+    pub(crate) fence: Option<u64>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) slot: &'a Arc<Slot>,
+    pub(crate) state: &'a S,
+}
+
+/// A handler of jobs `J` with state `S`: an `async fn`, a closure, or [`blocking`].
+///
+/// It takes the job, or the job and a [`Context<S>`], and returns `()`, `Result<(), E>` or [`Outcome`].
+/// `M` tells the forms apart; it is always inferred.
+#[diagnostic::on_unimplemented(
+    message = "this is no handler for jobs of type `{J}` with state `{S}`",
+    label = "not a handler",
+    note = "a handler is `async fn(job: {J})` or `async fn(job: {J}, cx: Context<{S}>)`, or a closure of that form that returns a future",
+    note = "it returns `()`, `Result<(), E>` or `Outcome`; its future is `Send`; what it shares comes from `.state(..)` through `cx.state()`, not from captured references",
+    note = "for code that blocks or computes use `blocking(fn)`"
+)]
+pub trait Handler<M, J, S>: Send + Sync + 'static {
+    /// What it returns.
+    type Output: HandlerResult;
+    /// The running handler.
+    type Future: Future<Output = Self::Output> + Send;
+    /// Whether it wants to know when it started: a clock reading a job.
+    #[doc(hidden)]
+    const TIMED: bool = false;
+    /// Whether a running handler cannot be stopped by dropping it.
+    #[doc(hidden)]
+    const STUBBORN: bool = false;
+    /// Starts a job.
+    #[doc(hidden)]
+    fn call(&self, job: J, at: At<'_, S>) -> Self::Future;
+}
+
+/// The form `async fn(job)`.
+#[doc(hidden)]
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "a marker that is always inferred")]
+pub struct Plain<Fut>(std::marker::PhantomData<Fut>);
+
+/// The form `async fn(job, context)`.
+#[doc(hidden)]
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "a marker that is always inferred")]
+pub struct WithContext<Fut>(std::marker::PhantomData<Fut>);
+
+impl<F, Fut, J, S> Handler<Plain<Fut>, J, S> for F
+where
+    F: Fn(J) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: HandlerResult> + Send,
+{
+    type Output = Fut::Output;
+    type Future = Fut;
+
+    #[inline]
+    fn call(&self, job: J, _: At<'_, S>) -> Fut {
+        self(job)
+    }
+}
+
+impl<F, Fut, J, S> Handler<WithContext<Fut>, J, S> for F
+where
+    S: Clone,
+    F: Fn(J, Context<S>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output: HandlerResult> + Send,
+{
+    type Output = Fut::Output;
+    type Future = Fut;
+    const TIMED: bool = true;
+
+    #[inline]
+    fn call(&self, job: J, at: At<'_, S>) -> Fut {
+        self(job, Context::new(at))
+    }
+}

@@ -1,0 +1,224 @@
+//! The handle of a running queue.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use queue_core::{Demand, Entry, JobId, Worker};
+use tokio::runtime::Handle;
+use tokio::time::Instant;
+
+use crate::engine::Shared;
+use crate::enqueue::{EnqueueError, EnqueueManyError, Enqueuer, JobBuilder, Wait};
+use crate::shutdown::{OnShutdown, Report, Shutdown, ShutdownError};
+use crate::slot::Slot;
+use crate::{Builder, Stats};
+
+/// Puts a slot's task on the runtime: rank and slot.
+pub(crate) type Spawn = Box<dyn Fn(usize, Arc<Slot>) + Send + Sync>;
+
+/// A running queue: jobs go in, its handler runs them, and it ends by [`shutdown`](Self::shutdown).
+///
+/// Clones are the same queue. When the last is dropped without a shutdown, that is a shutdown with no time.
+///
+/// ```
+/// use queue::{Queue, Ring};
+/// use std::time::Duration;
+///
+/// async fn send_email(to: String) {
+///     println!("sent to {to}");
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let queue = Queue::with_worker(Ring::new()).slots(4).start(send_email)?;
+/// queue.enqueue("a@example.org".to_owned()).await?;
+/// let report = queue.shutdown(Duration::from_secs(10)).await?;
+/// assert_eq!(report.stats().done, 1);
+/// # Ok(()) }
+/// ```
+pub struct Queue<W: Worker>(Arc<Owner<W>>);
+
+/// What all handles of a queue share. The slots do not: its drop ends them.
+pub(crate) struct Owner<W: Worker> {
+    pub(crate) shared: Arc<Shared<W>>,
+    pub(crate) shutdown: Arc<Shutdown<W::Job>>,
+    pub(crate) spawn: Spawn,
+    pub(crate) runtime: Handle,
+    pub(crate) on_shutdown: OnShutdown,
+    pub(crate) resizing: tokio::sync::Mutex<()>,
+}
+
+impl<W: Worker> Owner<W> {
+    /// Asks for the end; the first who does puts it on the runtime.
+    fn end(&self, deadline: Instant) {
+        if self.shutdown.ask(deadline) {
+            let (shared, shutdown, on_shutdown) = (self.shared.clone(), self.shutdown.clone(), self.on_shutdown);
+            let end = async move { shutdown.drive(&shared, on_shutdown).await };
+            self.shared.tracker.spawn_on(end, &self.runtime);
+        }
+    }
+
+    pub(crate) fn resize(&self, slots: usize) -> u32 {
+        self.shared.worker().demand(Demand { slots, ahead: 0 });
+        let epoch = self.shared.control.set_target(slots);
+        for (rank, slot) in self.shared.fill(slots) {
+            (self.spawn)(rank, slot);
+        }
+        self.shared.wake_slots();
+        epoch
+    }
+}
+
+impl<W: Worker> Drop for Owner<W> {
+    fn drop(&mut self) {
+        self.end(Instant::now());
+    }
+}
+
+impl<W: Worker> Queue<W> {
+    /// A queue over `worker`: the only line that names a broker.
+    pub fn with_worker(worker: W) -> Builder<W> {
+        Builder::new(worker)
+    }
+
+    pub(crate) fn new(owner: Owner<W>) -> Self {
+        Self(Arc::new(owner))
+    }
+
+    /// Queues a job: waits for room, then for the broker's confirmation. The id is the one that handlers see.
+    ///
+    /// # Errors
+    /// With the job: the queue is closed, or what the broker says.
+    ///
+    /// # Cancel safety
+    /// A dropped future that was not ready has queued nothing on the ring, and at most once on a broker.
+    #[inline]
+    pub async fn enqueue(&self, job: W::Job) -> Result<JobId, EnqueueError<W::Job>> {
+        self.0.shared.intake.enqueue(Entry::new(job), Wait::Long).await
+    }
+
+    /// Queues a job if there is room now; on a broker waits for the confirmation, never for room.
+    ///
+    /// # Errors
+    /// With the job: there is no room, the queue is closed, or what the broker says.
+    ///
+    /// # Cancel safety
+    /// As [`enqueue`](Self::enqueue).
+    #[inline]
+    pub async fn try_enqueue(&self, job: W::Job) -> Result<JobId, EnqueueError<W::Job>> {
+        self.0.shared.intake.enqueue(Entry::new(job), Wait::Not).await
+    }
+
+    /// Queues many jobs, in order, with one call to the worker: waits for room as [`enqueue`](Self::enqueue) does.
+    ///
+    /// An empty list is Ok and empty.
+    ///
+    /// # Errors
+    /// The ids of those that were accepted, and each other job with its own error, both in order.
+    ///
+    /// # Cancel safety
+    /// A dropped future has queued a part of them, from the first on.
+    pub async fn enqueue_many(
+        &self,
+        jobs: impl IntoIterator<Item = W::Job>,
+    ) -> Result<Vec<JobId>, EnqueueManyError<W::Job>> {
+        self.0.shared.intake.enqueue_many(jobs, Wait::Long).await
+    }
+
+    /// Queues those of many jobs that there is room for now, from the first on.
+    ///
+    /// # Errors
+    /// As [`enqueue_many`](Self::enqueue_many).
+    ///
+    /// # Cancel safety
+    /// As [`enqueue_many`](Self::enqueue_many).
+    pub async fn try_enqueue_many(
+        &self,
+        jobs: impl IntoIterator<Item = W::Job>,
+    ) -> Result<Vec<JobId>, EnqueueManyError<W::Job>> {
+        self.0.shared.intake.enqueue_many(jobs, Wait::Not).await
+    }
+
+    /// A job with headers and options.
+    pub fn job(&self, job: W::Job) -> JobBuilder<'_, W> {
+        JobBuilder::new(&self.0.shared.intake, job)
+    }
+
+    /// An end of the queue that names no broker and keeps no engine alive.
+    #[must_use]
+    pub fn enqueuer(&self) -> Enqueuer<W::Job> {
+        Enqueuer::new(self.0.shared.intake.clone())
+    }
+
+    /// The worker: for what only it can do, such as [`Inspects`](crate::Inspects) or [`Cancels`](crate::Cancels).
+    #[must_use]
+    pub fn worker(&self) -> &W {
+        self.0.shared.worker()
+    }
+
+    /// Changes how many jobs may run at once. 0 pauses this process.
+    ///
+    /// Running jobs finish, whatever the number: a smaller one is reached as they do. When the future is ready, no slot
+    /// above the number starts another job. A handler that blocks its thread holds it up.
+    /// After a shutdown began it does nothing.
+    ///
+    /// # Cancel safety
+    /// The change is made in the first poll; a dropped future only stops waiting for it to be followed.
+    pub async fn resize(&self, slots: usize) {
+        let turn = self.0.resizing.lock().await;
+        if self.0.shared.control.phase() != crate::control::Phase::Running {
+            return;
+        }
+        let epoch = self.0.resize(slots);
+        drop(turn);
+        let followed = |slot: &Arc<Slot>| slot.seen.load(Ordering::Acquire).wrapping_sub(epoch) < u32::MAX / 2;
+        self.0.shared.until(|slots| slots.live().all(followed)).await;
+    }
+
+    /// How many jobs may run at once.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.0.shared.control.target()
+    }
+
+    /// A reading of what was counted. It allocates nothing.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        Stats::read(&self.0.shared)
+    }
+
+    /// Ends the queue within `time`, and accounts for every job.
+    ///
+    /// Intake stops at once. What has not started is drained or handed back, as
+    /// [`Builder::on_shutdown`](crate::Builder::on_shutdown) says; waits for a retry are cut. Running jobs end until the deadline;
+    /// then they are told to stop, dropped and handed back. A blocking handler cannot be stopped: the report counts it
+    /// as abandoned, and a later call waits for it. It answers by the deadline plus 1 s.
+    ///
+    /// Called again, or at once by several, it is one shutdown: until the latest deadline, with one report.
+    ///
+    /// # Errors
+    /// The worker did not end cleanly. The report is in the error.
+    ///
+    /// # Cancel safety
+    /// A dropped future does not stop the shutdown; a later call joins it.
+    pub async fn shutdown(&self, time: Duration) -> Result<Report<W::Job>, ShutdownError<W::Job>> {
+        let now = Instant::now();
+        // A time that overflows the clock: a hundred years will do.
+        let deadline = now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3_600));
+        self.0.end(deadline);
+        self.0.shutdown.wait(&self.0.shared, deadline).await
+    }
+}
+
+impl<W: Worker> Clone for Queue<W> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<W: Worker> fmt::Debug for Queue<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Queue").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}

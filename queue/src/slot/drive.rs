@@ -1,0 +1,397 @@
+//! The path of a job through a slot: taken, started, polled, ended. A whole batch runs inside one poll.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use queue_core::{
+    Cause, Delivery, DeliveryOf, Payload, Reason, Receipt, Settling, SettlingOf, Undecodable, Unsettled, UnsettledOf,
+    Verdict, Worker,
+};
+use tokio::time::Instant;
+
+use super::Slot;
+use super::end::End;
+use crate::control::Phase;
+use crate::engine::Shared;
+use crate::handler::{At, CancelReason, Handler, HandlerResult, Judgement};
+use crate::policy::Plan;
+
+/// What a slot's task has to wait for.
+pub(super) enum Step<W: Worker> {
+    /// Everything that was held is done.
+    Empty,
+    /// The slots were told something.
+    Control,
+    /// The worker needs I/O to hear of the verdict.
+    Settle(SettlingOf<W>),
+    /// The job is tried again in this slot, after a wait.
+    Wait(UnsettledOf<W>, std::time::Duration),
+}
+
+/// How the path goes on.
+pub(super) enum Flow<W: Worker> {
+    Next,
+    Pending,
+    Step(Step<W>),
+}
+
+/// A job whose handler waits for something.
+pub(super) struct Suspended<W: Worker> {
+    pub(super) unsettled: UnsettledOf<W>,
+    pub(super) plan: Plan,
+    /// It was told to stop, and cannot be stopped.
+    stuck: bool,
+}
+
+/// What the slot has in its hands.
+pub(super) struct Drive<'a, W: Worker, H, M, S> {
+    pub(super) shared: &'a Shared<W>,
+    pub(super) slot: &'a Arc<Slot>,
+    handler: &'a H,
+    state: &'a S,
+    /// Deliveries that have not started.
+    pub(super) held: VecDeque<DeliveryOf<W>>,
+    /// A job that starts next whatever the slots are told: its wait for another attempt is over.
+    pub(super) again: Option<DeliveryOf<W>>,
+    current: Option<Suspended<W>>,
+    /// The running handler's attempt was settled; it cannot be stopped, and its result changes nothing.
+    overdue: bool,
+    /// A handler of the last batch waited for something.
+    pub(super) suspended: bool,
+    /// The last change of control that was followed.
+    pub(super) seen: u32,
+    marker: PhantomData<fn() -> M>,
+}
+
+type Polled<O> = Poll<Result<O, Undecodable>>;
+
+impl<'a, W, H, M, S> Drive<'a, W, H, M, S>
+where
+    W: Worker,
+    H: Handler<M, W::Job, S>,
+{
+    pub(super) fn new(shared: &'a Shared<W>, slot: &'a Arc<Slot>, handler: &'a H, state: &'a S) -> Self {
+        Self {
+            shared,
+            slot,
+            handler,
+            state,
+            held: VecDeque::with_capacity(shared.worker().capabilities().share),
+            again: None,
+            current: None,
+            overdue: false,
+            suspended: false,
+            seen: u32::MAX,
+            marker: PhantomData,
+        }
+    }
+
+    /// Runs what is held until something has to be waited for.
+    #[inline]
+    pub(super) fn drive(&mut self, mut running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Poll<Step<W>> {
+        loop {
+            let flow = if running.is_some() {
+                self.resume(running.as_mut(), cx)
+            } else if let Some(delivery) = self.again.take() {
+                self.start(delivery, running.as_mut(), cx)
+            } else if self.shared.control.epoch() != self.seen {
+                Flow::Step(Step::Control)
+            } else if let Some(delivery) = self.held.pop_front() {
+                self.start(delivery, running.as_mut(), cx)
+            } else {
+                Flow::Step(Step::Empty)
+            };
+            match flow {
+                Flow::Next => {}
+                Flow::Pending => return Poll::Pending,
+                Flow::Step(step) => return Poll::Ready(step),
+            }
+        }
+    }
+
+    /// The first poll of an attempt. Most jobs end here.
+    #[inline]
+    fn start(
+        &mut self,
+        delivery: DeliveryOf<W>,
+        mut running: Pin<&mut Option<H::Future>>,
+        cx: &mut Context<'_>,
+    ) -> Flow<W> {
+        let Delivery { meta, payload, receipt } = delivery;
+        let policy = &self.shared.policy;
+        let plain = meta.extra.is_none() && policy.is_plain();
+        let plan = if plain { policy.plan() } else { policy.plan_of(&meta, self.shared.worker().clock()) };
+        if meta.attempt > plan.attempts || plan.deadline.is_some() {
+            if let Some(cause) = never_starts(meta.attempt, &plan) {
+                return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
+            }
+        }
+        let keep = meta.attempt < plan.attempts || policy.keeps_dead;
+        let ends = if H::TIMED { plan.timeout.and_then(|limit| Instant::now().checked_add(limit)) } else { None };
+        let mut kept = None;
+        // Everything of the user's runs in here: clone or codec, handler, first poll.
+        let polled = catch_unwind(AssertUnwindSafe(|| -> Polled<H::Output> {
+            let (job, back) = payload.take(keep);
+            kept = back;
+            let job = match job {
+                Ok(job) => job,
+                Err(undecodable) => return Poll::Ready(Err(undecodable)),
+            };
+            // Counted before the handler starts: an attempt that kills the process was one.
+            self.slot.counters.started.add(1);
+            let at = At {
+                meta: &meta,
+                attempts: plan.attempts,
+                fence: receipt.fence(),
+                deadline: ends,
+                slot: self.slot,
+                state: self.state,
+            };
+            running.set(Some(self.handler.call(job, at)));
+            poll_running(running.as_mut(), cx).map(Ok)
+        }));
+        let unsettled = Unsettled { meta, payload: kept, receipt };
+        match polled {
+            Ok(Poll::Ready(Ok(output))) => self.finish(unsettled, &plan, output, running),
+            Ok(Poll::Pending) => self.suspend(unsettled, plan, ends, running, cx),
+            Ok(Poll::Ready(Err(undecodable))) => {
+                let cause = Cause { reason: Reason::Undecodable, error: undecodable.0 };
+                self.settle(unsettled, dead(cause))
+            }
+            Err(panic) => self.end::<H::Output>(unsettled, &plan, End::panic(panic), running),
+        }
+    }
+
+    /// The handler returned.
+    #[inline]
+    fn finish(
+        &mut self,
+        unsettled: UnsettledOf<W>,
+        plan: &Plan,
+        output: H::Output,
+        mut running: Pin<&mut Option<H::Future>>,
+    ) -> Flow<W> {
+        if output.judge() != Judgement::Done {
+            return self.end(unsettled, plan, End::Returned(output), running);
+        }
+        self.slot.counters.ok.add(1);
+        if !W::ACK_BY_DROP {
+            drop_guarded(|| running.set(None));
+            return self.settle(unsettled, Verdict::Ack);
+        }
+        // What the future still captures, and the copy that was kept, are dropped here: both are user code.
+        drop_guarded(|| {
+            running.set(None);
+            drop(unsettled);
+        });
+        Flow::Next
+    }
+
+    /// The handler waits: the rest of the batch goes back, the watchdog is told, the slot sleeps.
+    #[cold]
+    #[inline(never)]
+    fn suspend(
+        &mut self,
+        unsettled: UnsettledOf<W>,
+        plan: Plan,
+        ends: Option<Instant>,
+        running: Pin<&mut Option<H::Future>>,
+        cx: &mut Context<'_>,
+    ) -> Flow<W> {
+        self.suspended = true;
+        self.give_back();
+        if let Some(limit) = plan.timeout {
+            // A plain handler's clock starts when it first waits: until then nothing could have stopped it.
+            if let Some(ends) = ends.or_else(|| Instant::now().checked_add(limit)) {
+                let ends = self.shared.watchdog.nanos(ends);
+                self.slot.arm(ends);
+                self.shared.watchdog.armed(ends);
+            }
+        }
+        self.watch(Suspended { unsettled, plan, stuck: false }, running, cx)
+    }
+
+    /// Hands what has not started back to a worker that takes it at once.
+    pub(super) fn give_back(&mut self) {
+        if !self.held.is_empty() {
+            let before = self.held.len() as u64;
+            self.shared.worker().give_back(&mut self.held);
+            let taken = before - self.held.len() as u64;
+            self.slot.counters.received.add(taken.wrapping_neg());
+        }
+    }
+
+    /// A later poll of an attempt.
+    fn resume(&mut self, mut running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Flow<W> {
+        let polled = catch_unwind(AssertUnwindSafe(|| poll_running(running.as_mut(), cx)));
+        let Some(current) = self.current.take() else { return self.resume_overdue(polled, running) };
+        match polled {
+            Ok(Poll::Pending) => self.watch(current, running, cx),
+            Ok(Poll::Ready(output)) => {
+                self.slot.disarm();
+                self.finish(current.unsettled, &current.plan, output, running)
+            }
+            Err(panic) => {
+                self.slot.disarm();
+                self.end::<H::Output>(current.unsettled, &current.plan, End::panic(panic), running)
+            }
+        }
+    }
+
+    /// The handler still waits: shall it?
+    fn watch(&mut self, current: Suspended<W>, running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Flow<W> {
+        let lost = current.unsettled.receipt.ownership().map(|ownership| ownership.poll_lost(cx));
+        let why = if let Some(Poll::Ready(loss)) = lost {
+            Some(CancelReason::LostOwnership(loss))
+        } else if self.slot.is_expired() {
+            Some(CancelReason::Timeout)
+        } else {
+            self.follow_suspended().then_some(CancelReason::Shutdown)
+        };
+        match why {
+            Some(why) if !current.stuck => self.stop(current, why, running, cx),
+            None | Some(_) => {
+                self.current = Some(current);
+                Flow::Pending
+            }
+        }
+    }
+
+    /// Follows what the slots were told while a handler runs. True if it shall be cancelled.
+    fn follow_suspended(&mut self) -> bool {
+        let epoch = self.shared.control.epoch();
+        if epoch != self.seen {
+            // Nothing that has not started is held, so nothing will start before the slot looks again.
+            self.slot.seen.store(epoch, std::sync::atomic::Ordering::Release);
+            self.shared.slots_changed.notify_waiters();
+        }
+        self.shared.control.phase() == Phase::Cancelling
+    }
+
+    /// Cancels the running handler: the signal, one more poll, the drop.
+    #[cold]
+    fn stop(
+        &mut self,
+        current: Suspended<W>,
+        why: CancelReason,
+        mut running: Pin<&mut Option<H::Future>>,
+        cx: &mut Context<'_>,
+    ) -> Flow<W> {
+        self.slot.cancel.cancel(self.slot.number(), why);
+        let last = catch_unwind(AssertUnwindSafe(|| poll_running(running.as_mut(), cx)));
+        let Suspended { unsettled, plan, .. } = current;
+        match last {
+            Ok(Poll::Ready(output)) if output.judge() == Judgement::Done => {
+                self.slot.disarm();
+                return self.finish(unsettled, &plan, output, running);
+            }
+            Ok(Poll::Pending) if H::STUBBORN => {
+                if why == CancelReason::Shutdown {
+                    // It may still end well; until then the report calls it abandoned.
+                    self.slot.counters.set_stuck(true);
+                    self.shared.slots_changed.notify_waiters();
+                    self.current = Some(Suspended { unsettled, plan, stuck: true });
+                    return Flow::Pending;
+                }
+                self.overdue = true;
+                self.slot.counters.set_overdue(true);
+            }
+            Ok(_) => {}
+            Err(panic) => End::<H::Output>::panic(panic).note(&unsettled.meta),
+        }
+        self.slot.disarm();
+        self.end::<H::Output>(unsettled, &plan, End::Stopped(why), running)
+    }
+
+    /// A handler that could not be stopped has been polled.
+    #[cold]
+    fn resume_overdue(
+        &mut self,
+        polled: std::thread::Result<Poll<H::Output>>,
+        mut running: Pin<&mut Option<H::Future>>,
+    ) -> Flow<W> {
+        if let Ok(Poll::Pending) = polled {
+            if self.follow_suspended() {
+                self.slot.counters.set_stuck(true);
+                self.shared.slots_changed.notify_waiters();
+            }
+            return Flow::Pending;
+        }
+        self.overdue = false;
+        self.slot.counters.late.add(1);
+        self.slot.counters.set_overdue(false);
+        tracing::warn!(
+            panicked = polled.is_err(),
+            "A blocking handler returned after its attempt had ended; its result changes nothing."
+        );
+        drop_guarded(|| {
+            running.set(None);
+            drop(polled);
+        });
+        Flow::Next
+    }
+
+    /// Whether a handler runs on after its attempt was settled.
+    pub(super) const fn is_overdue(&self) -> bool {
+        self.overdue
+    }
+
+    /// Tells the worker at once where it needs no I/O.
+    #[inline]
+    pub(super) fn settle(&mut self, unsettled: UnsettledOf<W>, verdict: Verdict) -> Flow<W> {
+        let kind = super::settle::Kind::of(&verdict);
+        let mut settling = Settling::new(unsettled, verdict);
+        self.shared.worker().settle_now(std::slice::from_mut(&mut settling));
+        match settling.answered() {
+            Some(settled) => {
+                kind.count(&self.slot.counters, settled);
+                Flow::Next
+            }
+            None => Flow::Step(Step::Settle(settling)),
+        }
+    }
+}
+
+#[inline]
+fn poll_running<F: Future>(running: Pin<&mut Option<F>>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    match running.as_pin_mut() {
+        Some(future) => future.poll(cx),
+        // Only called while a handler runs.
+        None => Poll::Pending,
+    }
+}
+
+/// Drops what is the user's. A panic in it changes no outcome, but somebody should know.
+#[inline]
+pub(super) fn drop_guarded(drop: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {
+        note_panicking_drop(panic);
+    }
+}
+
+#[cold]
+fn note_panicking_drop(panic: Box<dyn std::any::Any + Send>) {
+    let place = crate::panic::take_location();
+    let place = place.as_ref().map(tracing::field::display);
+    tracing::error!(panic = %crate::panic::message(panic), at = place, "A drop in a handler panicked.");
+}
+
+/// Why the attempt must not start.
+#[cold]
+fn never_starts(attempt: u32, plan: &Plan) -> Option<Cause> {
+    if attempt > plan.attempts {
+        // The broker counted attempts that crashed their process.
+        return Some(Cause { reason: Reason::AttemptsExhausted, error: Box::default() });
+    }
+    let passed = plan.deadline.is_some_and(|deadline| deadline <= Instant::now());
+    passed.then(|| Cause { reason: Reason::Deadline, error: Box::default() })
+}
+
+pub(super) fn dead(cause: Cause) -> Verdict {
+    Verdict::Dead { cause: Box::new(cause) }
+}

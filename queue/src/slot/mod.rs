@@ -1,0 +1,82 @@
+//! One unit of concurrency: a task that takes deliveries, runs the handler, and settles.
+//!
+//! `task.rs` is its life, `drive.rs` the path of a job that every nanosecond of is paid for, `end.rs` what becomes of
+//! an attempt, `settle.rs` how the worker hears of it.
+
+mod counters;
+mod drive;
+mod end;
+mod settle;
+mod task;
+
+pub(crate) use counters::{Counters, Totals};
+pub(crate) use task::SlotTask;
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::task::Waker;
+
+use crate::handler::CancelSignal;
+
+/// What others may know and ask of a slot. Aligned, so that two slots share no cache line.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Slot {
+    pub(crate) counters: Counters,
+    /// When the running attempt times out, in nanoseconds on the engine's clock; 0 while none does.
+    deadline: AtomicU64,
+    /// The watchdog saw the deadline pass. Release there, acquire in the slot.
+    expired: AtomicBool,
+    /// The waker of the slot's task, the same for its whole life.
+    waker: OnceLock<Waker>,
+    /// The last change of control that the slot has followed.
+    pub(crate) seen: AtomicU32,
+    pub(crate) cancel: CancelSignal,
+}
+
+impl Slot {
+    /// Which job of the slot runs: how many it has started.
+    #[inline]
+    pub(crate) fn number(&self) -> u64 {
+        self.counters.started.get()
+    }
+
+    /// Wakes the slot's task, wherever it waits. Before its first poll there is nothing to wake.
+    pub(crate) fn wake(&self) {
+        if let Some(waker) = self.waker.get() {
+            waker.wake_by_ref();
+        }
+    }
+
+    /// The attempt times out at `deadline`, in nanoseconds on the engine's clock.
+    fn arm(&self, deadline: u64) {
+        self.expired.store(false, Ordering::Relaxed);
+        // Sequentially consistent, with the watchdog's look before it sleeps: one of the two sees the other.
+        self.deadline.store(deadline.max(1), Ordering::SeqCst);
+    }
+
+    fn disarm(&self) {
+        self.deadline.store(0, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn is_expired(&self) -> bool {
+        self.expired.load(Ordering::Acquire)
+    }
+
+    /// The watchdog's look: fires a deadline that has passed; answers one that is still to come.
+    pub(crate) fn look(&self, now: u64) -> Option<u64> {
+        let deadline = self.deadline.load(Ordering::SeqCst);
+        if deadline == 0 {
+            return None;
+        }
+        if deadline > now {
+            return Some(deadline);
+        }
+        if self.deadline.compare_exchange(deadline, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            self.expired.store(true, Ordering::Release);
+            self.wake();
+        }
+        None
+    }
+}

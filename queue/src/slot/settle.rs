@@ -1,0 +1,68 @@
+//! How the worker hears of a verdict, and what is counted of its answer.
+
+use queue_core::{Backoff, ErrorClass, Settled, SettlingOf, Verdict, Worker};
+
+use super::Counters;
+use crate::control::Phase;
+use crate::engine::Shared;
+use std::time::Duration;
+
+/// Which verdict was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Ack,
+    Retry,
+    Dead,
+    Return,
+}
+
+impl Kind {
+    #[inline]
+    pub(super) const fn of(verdict: &Verdict) -> Self {
+        match verdict {
+            Verdict::Ack => Self::Ack,
+            Verdict::Retry { .. } => Self::Retry,
+            Verdict::Dead { .. } => Self::Dead,
+            Verdict::Return { .. } => Self::Return,
+        }
+    }
+
+    #[inline]
+    pub(super) fn count(self, counters: &Counters, settled: Settled) {
+        match (self, settled) {
+            // An attempt that ended well is counted as such when it ends.
+            (Self::Ack, Settled::Done) => {}
+            (Self::Retry, Settled::Done) => counters.retried.add(1),
+            (Self::Dead, Settled::Done) => counters.dead.add(1),
+            (Self::Return, Settled::Done) => counters.returned.add(1),
+            (Self::Retry | Self::Return, Settled::Gone) => counters.gone.add(1),
+            (kind, _) => {
+                counters.lost.add(1);
+                counters.lost_ok.add(u64::from(kind == Self::Ack));
+            }
+        }
+    }
+}
+
+/// The waits between two tries to reach the broker.
+const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
+
+/// Asks until the worker answers. Given up only where nobody can help, or a shutdown has no more time: the broker then
+/// hands the job out again.
+pub(super) async fn settle<W: Worker>(shared: &Shared<W>, counters: &Counters, settling: &mut SettlingOf<W>) {
+    let Some(kind) = settling.asked().map(|(_, verdict)| Kind::of(verdict)) else { return };
+    let mut tries = 0;
+    loop {
+        let answer = shared.worker().settle(std::slice::from_mut(settling)).await;
+        if let Some(settled) = settling.answered() {
+            return kind.count(counters, settled);
+        }
+        let Err(error) = answer else { return kind.count(counters, Settled::LostOwnership) };
+        tracing::warn!(error = %error, "A verdict did not reach the broker.");
+        if error.class() == ErrorClass::Fatal || shared.control.phase() == Phase::Cancelling {
+            return kind.count(counters, Settled::LostOwnership);
+        }
+        tries += 1;
+        super::task::pause(shared, BACKOFF.wait(tries), Phase::Cancelling).await;
+    }
+}

@@ -1,0 +1,177 @@
+//! The life of a slot.
+
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+use std::time::Duration;
+
+use queue_core::{Backoff, Delivery, DeliveryOf, RequestError, Settling, Unsettled, UnsettledOf, Verdict, Worker};
+use tokio::time::{Instant, sleep};
+
+use super::Slot;
+use super::drive::{Drive, Step};
+use super::settle::settle;
+use crate::control::Phase;
+use crate::engine::Shared;
+use crate::handler::Handler;
+
+/// After so many jobs that never waited the runtime gets a turn.
+const YIELD_AFTER: usize = 256;
+
+/// The waits between two requests that fail.
+const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
+
+/// A slot with what its jobs need.
+pub(crate) struct SlotTask<W, H, S> {
+    pub(crate) shared: Arc<Shared<W>>,
+    pub(crate) slot: Arc<Slot>,
+    /// Its place among the slots: a resize down ends those from its number on.
+    pub(crate) rank: usize,
+    pub(crate) handler: Arc<(H, S)>,
+}
+
+/// Whatever ends a slot's task, its place is free then.
+struct Place<'a, W: Worker>(&'a Shared<W>, usize, &'a Arc<Slot>);
+
+impl<W: Worker> Drop for Place<'_, W> {
+    fn drop(&mut self) {
+        self.0.end_slot(self.1, self.2);
+    }
+}
+
+impl<W: Worker, H, S> SlotTask<W, H, S> {
+    pub(crate) async fn run<M>(self)
+    where
+        H: Handler<M, W::Job, S>,
+    {
+        poll_fn(|cx| Poll::Ready(drop(self.slot.waker.set(cx.waker().clone())))).await;
+        let place = Place(&self.shared, self.rank, &self.slot);
+        let mut drive = Drive::<_, _, M, _>::new(&self.shared, &self.slot, &self.handler.0, &self.handler.1);
+        let mut running = pin!(None);
+        let share = self.shared.worker().capabilities().share;
+        let (mut max, mut spent, mut failures) = (share, 0, 0);
+        while self.follow(&mut drive).await {
+            let asks = if self.shared.control.phase() == Phase::Running { max } else { 1 };
+            match self.request(asks, drive.seen, &mut drive.held).await {
+                None => continue,
+                Some(Ok(())) => failures = 0,
+                Some(Err(RequestError::Closed)) => break,
+                Some(Err(error)) => {
+                    failures += 1;
+                    tracing::warn!(error = %error, failures, "A request failed; it is made again.");
+                    pause(&self.shared, BACKOFF.wait(failures), Phase::Draining).await;
+                    continue;
+                }
+            }
+            let taken = drive.held.len();
+            self.slot.counters.received.add(taken as u64);
+            self.shared.watchdog.jobs_came();
+            drive.suspended = false;
+            loop {
+                match poll_fn(|cx| drive.drive(running.as_mut(), cx)).await {
+                    Step::Empty | Step::Control => break,
+                    Step::Settle(mut settling) => settle(&self.shared, &self.slot.counters, &mut settling).await,
+                    Step::Wait(unsettled, after) => drive.again = self.wait(unsettled, after).await,
+                }
+            }
+            max = if drive.suspended { 1 } else { (max * 2).min(share) };
+            spent += taken;
+            if spent >= YIELD_AFTER {
+                spent = 0;
+                tokio::task::yield_now().await;
+            }
+        }
+        self.hand_back(&mut drive.held).await;
+        drop(place);
+    }
+
+    /// Follows what the slots were told since. False if this one shall end.
+    async fn follow<M>(&self, drive: &mut Drive<'_, W, H, M, S>) -> bool
+    where
+        H: Handler<M, W::Job, S>,
+    {
+        let epoch = self.shared.control.epoch();
+        if epoch == drive.seen {
+            return true;
+        }
+        drive.seen = epoch;
+        let phase = self.shared.control.phase();
+        let wanted = match phase {
+            Phase::Running => self.rank < self.shared.control.target(),
+            Phase::Draining => true,
+            Phase::Stopping | Phase::Cancelling => false,
+        };
+        if !wanted || phase == Phase::Draining {
+            drive.give_back();
+            self.hand_back(&mut drive.held).await;
+        }
+        if !wanted && self.shared.retire(self.rank, &self.slot) {
+            return false;
+        }
+        self.slot.seen.store(epoch, Ordering::Release);
+        self.shared.slots_changed.notify_waiters();
+        true
+    }
+
+    /// A request that gives way to whatever the slots are told. None: they were told something.
+    async fn request(
+        &self,
+        max: usize,
+        seen: u32,
+        held: &mut VecDeque<DeliveryOf<W>>,
+    ) -> Option<Result<(), RequestError>> {
+        if !held.is_empty() {
+            // A change of control that left the slot its jobs.
+            return Some(Ok(()));
+        }
+        let mut request = pin!(self.shared.worker().request(max, held));
+        poll_fn(|cx| {
+            if self.shared.control.epoch() != seen {
+                return Poll::Ready(None);
+            }
+            request.as_mut().poll(cx).map(Some)
+        })
+        .await
+    }
+
+    /// Returns what the worker would not take back at once.
+    async fn hand_back(&self, held: &mut VecDeque<DeliveryOf<W>>) {
+        for delivery in held.drain(..) {
+            let mut settling = Settling::new(delivery.into(), Verdict::Return { after: Duration::ZERO });
+            settle(&self.shared, &self.slot.counters, &mut settling).await;
+        }
+    }
+
+    /// The wait of a job that keeps its slot. None: a shutdown cut it, and the job is at the worker again.
+    async fn wait(&self, unsettled: UnsettledOf<W>, after: Duration) -> Option<DeliveryOf<W>> {
+        self.slot.counters.set_waits(true);
+        let start = Instant::now();
+        pause(&self.shared, after, Phase::Draining).await;
+        let again = if self.shared.control.phase() == Phase::Running {
+            next_attempt(unsettled)
+        } else {
+            let after = after.saturating_sub(start.elapsed());
+            let mut settling = Settling::new(unsettled, Verdict::Retry { after });
+            settle(&self.shared, &self.slot.counters, &mut settling).await;
+            None
+        };
+        self.slot.counters.set_waits(false);
+        again
+    }
+}
+
+/// The same job, one attempt on. The worker kept its payload: only then is there a next attempt.
+fn next_attempt<P, R>(unsettled: Unsettled<P, R>) -> Option<Delivery<P, R>> {
+    let Unsettled { mut meta, payload, receipt } = unsettled;
+    meta.attempt = meta.attempt.saturating_add(1);
+    payload.map(|payload| Delivery { meta, payload, receipt })
+}
+
+/// Sleeps, unless a shutdown comes as far as `until`.
+pub(super) async fn pause<W: Worker>(shared: &Shared<W>, time: Duration, until: Phase) {
+    let mut sleep = pin!(sleep(time));
+    poll_fn(|cx| if shared.control.phase() >= until { Poll::Ready(()) } else { sleep.as_mut().poll(cx) }).await;
+}
