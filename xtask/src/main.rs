@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program talks through its output")]
 
+mod behaviours;
 mod cargo;
 mod command;
 mod features;
@@ -22,6 +23,7 @@ const COMMANDS: &[Command] = &[
         about: "all tests, documentation tests included, and a build of the examples",
         run: test::run,
     },
+    Command { name: "behaviours", about: "docs/behaviours.md against the tests that cite it", run: behaviours::run },
     Command { name: "features", about: "each library crate with each of its features alone", run: features::run },
     Command { name: "help", about: "this list", run: help },
 ];
