@@ -1,2 +1,58 @@
-//! The developers commands.
-fn main() {}
+//! The developers' commands: `cargo xtask COMMAND`.
+//!
+//! Each command is a module with a `run` and one line in [`COMMANDS`]. It gets what follows its name on the command line and answers with a
+//! verdict: one line for success, or a [`Failure`], which also sets the exit code.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program talks through its output")]
+
+mod behaviours;
+mod cargo;
+mod command;
+mod features;
+mod test;
+
+use std::env;
+use std::process::ExitCode;
+
+use command::{Command, Failure, Verdict};
+
+/// Every command, in the order of the help text.
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "test",
+        about: "all tests, documentation tests included, and a build of the examples",
+        run: test::run,
+    },
+    Command { name: "behaviours", about: "docs/behaviours.md against the tests that cite it", run: behaviours::run },
+    Command { name: "features", about: "each library crate with each of its features alone", run: features::run },
+    Command { name: "help", about: "this list", run: help },
+];
+
+fn main() -> ExitCode {
+    let mut words = env::args().skip(1);
+    let name = words.next().unwrap_or_else(|| "help".to_owned());
+    let rest: Vec<String> = words.collect();
+    let verdict = match COMMANDS.iter().find(|command| command.name == name) {
+        Some(command) => (command.run)(&rest),
+        None => Err(Failure::new("no such command; `cargo xtask help` lists them")),
+    };
+    match verdict {
+        Ok(said) => {
+            println!("xtask {name}: ok: {said}");
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("xtask {name}: FAILED: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help(rest: &[String]) -> Verdict {
+    command::no_arguments(rest)?;
+    println!("cargo xtask COMMAND");
+    for command in COMMANDS {
+        println!("  {:<12}{}", command.name, command.about);
+    }
+    Ok(format!("{} commands", COMMANDS.len()))
+}

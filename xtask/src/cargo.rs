@@ -1,0 +1,54 @@
+//! Runs cargo on this workspace.
+
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+use crate::command::Failure;
+
+/// The workspace's root folder.
+pub(crate) fn workspace() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask)
+}
+
+/// Runs cargo with `arguments` in the workspace, its output going where ours goes.
+///
+/// # Errors
+/// When cargo cannot be started or ends with another code than 0.
+pub(crate) fn run(arguments: &[&str]) -> Result<(), Failure> {
+    println!("+ cargo {}", arguments.join(" "));
+    let status = command(arguments).status().map_err(|error| not_started(&error))?;
+    succeeded(arguments, status)
+}
+
+/// Runs cargo with `arguments` in the workspace and gives what it wrote to its standard output.
+///
+/// # Errors
+/// As [`run`], and when the output is not UTF-8.
+pub(crate) fn output(arguments: &[&str]) -> Result<String, Failure> {
+    let output = command(arguments).output().map_err(|error| not_started(&error))?;
+    if !output.status.success() {
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+    succeeded(arguments, output.status)?;
+    String::from_utf8(output.stdout).map_err(|error| Failure::new(format!("output of cargo: {error}")))
+}
+
+fn command(arguments: &[&str]) -> Command {
+    // Set by `cargo xtask`: the same cargo, where there are several.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(workspace());
+    command
+}
+
+fn succeeded(arguments: &[&str], status: ExitStatus) -> Result<(), Failure> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`cargo {}` ended with {status}", arguments.join(" "))))
+}
+
+fn not_started(error: &std::io::Error) -> Failure {
+    Failure::new(format!("cargo could not be started: {error}"))
+}
