@@ -51,7 +51,8 @@ where
             self.put(std::slice::from_mut(&mut job), None);
             return if let queue_core::Answer::Accepted(id) = job.answer() { Ok(*id) } else { Err(job) };
         }
-        let Some((job, _)) = job.into_parts() else { return Ok(JobId::default()) };
+        // Matched, so that nothing is left of the entry to drop here: it has a job, and no options.
+        let Some((job, None)) = job.into_parts() else { return Ok(JobId::default()) };
         let id = state.push_new(Own::new(job), enqueued);
         let call = state.call();
         drop(state);

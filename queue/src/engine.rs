@@ -59,6 +59,7 @@ impl<W: Worker> Shared<W> {
         }
     }
 
+    #[inline]
     pub(crate) fn worker(&self) -> &W {
         &self.intake.worker
     }

@@ -10,11 +10,10 @@ use crate::Retry;
 /// The settings of a queue, resolved against what its worker can do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Policy {
-    pub(crate) attempts: u32,
-    backoff: Backoff,
+    /// The plan of a job without options on a queue without a deadline.
+    pub(crate) plan: Plan,
     pub(crate) inline: bool,
     pub(crate) after_panic: bool,
-    pub(crate) timeout: Option<Duration>,
     deadline: Option<Duration>,
     /// The worker can hand a job out again.
     pub(crate) retries: bool,
@@ -40,13 +39,12 @@ impl Policy {
     ) -> Self {
         let retries = can.has(Feature::Retries);
         let retry = retry.unwrap_or(if retries { Retry::DEFAULT } else { Retry::none() });
+        let attempts = if retries { retry.attempts() } else { 1 };
         Self {
-            attempts: if retries { retry.attempts() } else { 1 },
-            backoff: retry.backoff,
+            plan: Plan { attempts, timeout, deadline: None, backoff: retry.backoff },
             // Where the worker cannot delay a job, it waits here.
             inline: retry.inline || !can.has(Feature::Delays),
             after_panic: retry.after_panic,
-            timeout,
             deadline,
             retries,
             keeps_dead: can.has(Feature::DeadLetters),
@@ -59,16 +57,10 @@ impl Policy {
         self.deadline.is_none()
     }
 
-    /// The plan of a job without options on a queue without a deadline.
-    #[inline]
-    pub(crate) const fn plan(&self) -> Plan {
-        Plan { attempts: self.attempts, timeout: self.timeout, deadline: None, backoff: self.backoff }
-    }
-
     /// The plan of any job: its own options win.
     #[cold]
     pub(crate) fn plan_of(&self, meta: &Meta, clock: &Clock) -> Plan {
-        let mut plan = self.plan();
+        let mut plan = self.plan;
         if let Some(within) = self.deadline {
             plan.deadline =
                 Instant::now().checked_add(within).and_then(|end| end.checked_sub(clock.age(meta.enqueued)));

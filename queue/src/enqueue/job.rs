@@ -123,8 +123,10 @@ impl<'a, W: Worker> JobBuilder<'a, W> {
     /// As [`Queue::enqueue`](crate::Queue::enqueue).
     pub async fn enqueue(self) -> Result<JobId, EnqueueError<W::Job>> {
         let wait = self.options.wait;
-        let entry = checked(self.job, self.options, self.intake)?;
-        self.intake.enqueue(entry, wait).await
+        match self.intake.worker.try_one(checked(self.job, self.options, self.intake)?) {
+            Ok(id) => Ok(id),
+            Err(entry) => self.intake.enqueue_slowly(entry, wait).await,
+        }
     }
 
     /// Queues it if there is room now; on a broker waits for the confirmation, never for room.

@@ -42,15 +42,7 @@ impl<W: Worker> Intake<W> {
         self.rejected.load(Ordering::Relaxed)
     }
 
-    /// Without a future while there is room.
-    #[inline]
-    pub(crate) async fn enqueue(&self, entry: Entry<W::Job>, wait: Wait) -> Result<JobId, EnqueueError<W::Job>> {
-        match self.worker.try_one(entry) {
-            Ok(id) => Ok(id),
-            Err(entry) => self.enqueue_slowly(entry, wait).await,
-        }
-    }
-
+    /// What [`Worker::try_one`] did not accept: there is no room, or the worker has to wait for its broker.
     #[cold]
     pub(crate) async fn enqueue_slowly(
         &self,

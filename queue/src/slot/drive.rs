@@ -56,8 +56,10 @@ pub(super) struct Drive<'a, W: Worker, H, M, S> {
     state: &'a S,
     /// Deliveries that have not started.
     pub(super) held: VecDeque<DeliveryOf<W>>,
-    /// A job that starts next whatever the slots are told: its wait for another attempt is over.
-    pub(super) again: Option<DeliveryOf<W>>,
+    /// The next attempt of a job that has waited for it in this slot.
+    again: Option<DeliveryOf<W>>,
+    /// A handler waits, or another attempt is due: they come before what is held.
+    unfinished: bool,
     current: Option<Suspended<W>>,
     /// The running handler's attempt was settled; it cannot be stopped, and its result changes nothing.
     overdue: bool,
@@ -83,6 +85,7 @@ where
             state,
             held: VecDeque::with_capacity(shared.worker().capabilities().share),
             again: None,
+            unfinished: false,
             current: None,
             overdue: false,
             suspended: false,
@@ -95,18 +98,21 @@ where
     #[inline]
     pub(super) fn drive(&mut self, mut running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Poll<Step<W>> {
         loop {
-            let flow = if running.is_some() {
-                self.resume(running.as_mut(), cx)
-            } else if let Some(delivery) = self.again.take() {
-                self.start(delivery, running.as_mut(), cx)
+            let delivery = if self.unfinished {
+                match self.go_on(running.as_mut(), cx) {
+                    Ok(delivery) => delivery,
+                    Err(Flow::Next) => continue,
+                    Err(Flow::Pending) => return Poll::Pending,
+                    Err(Flow::Step(step)) => return Poll::Ready(step),
+                }
             } else if self.shared.control.epoch() != self.seen {
-                Flow::Step(Step::Control)
+                return Poll::Ready(Step::Control);
             } else if let Some(delivery) = self.held.pop_front() {
-                self.start(delivery, running.as_mut(), cx)
+                delivery
             } else {
-                Flow::Step(Step::Empty)
+                return Poll::Ready(Step::Empty);
             };
-            match flow {
+            match self.start(delivery, running.as_mut(), cx) {
                 Flow::Next => {}
                 Flow::Pending => return Poll::Pending,
                 Flow::Step(step) => return Poll::Ready(step),
@@ -114,8 +120,25 @@ where
         }
     }
 
+    /// What comes before the deliveries that are held: a handler that waits, or another attempt of its job.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&mut self, running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Result<DeliveryOf<W>, Flow<W>> {
+        if running.is_some() {
+            return Err(self.resume(running, cx));
+        }
+        self.unfinished = false;
+        self.again.take().ok_or(Flow::Next)
+    }
+
+    /// A job starts next whatever the slots are told: its wait for another attempt is over.
+    pub(super) fn start_again(&mut self, delivery: Option<DeliveryOf<W>>) {
+        self.unfinished |= delivery.is_some();
+        self.again = delivery;
+    }
+
     /// The first poll of an attempt. Most jobs end here.
-    #[inline]
+    #[inline(always)]
     fn start(
         &mut self,
         delivery: DeliveryOf<W>,
@@ -124,10 +147,15 @@ where
     ) -> Flow<W> {
         let Delivery { meta, payload, receipt } = delivery;
         let policy = &self.shared.policy;
-        let plain = meta.extra.is_none() && policy.is_plain();
-        let plan = if plain { policy.plan() } else { policy.plan_of(&meta, self.shared.worker().clock()) };
+        let own;
+        let plan = if meta.extra.is_none() && policy.is_plain() {
+            &policy.plan
+        } else {
+            own = policy.plan_of(&meta, self.shared.worker().clock());
+            &own
+        };
         if meta.attempt > plan.attempts || plan.deadline.is_some() {
-            if let Some(cause) = never_starts(meta.attempt, &plan) {
+            if let Some(cause) = never_starts(meta.attempt, plan) {
                 return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
             }
         }
@@ -157,18 +185,18 @@ where
         }));
         let unsettled = Unsettled { meta, payload: kept, receipt };
         match polled {
-            Ok(Poll::Ready(Ok(output))) => self.finish(unsettled, &plan, output, running),
-            Ok(Poll::Pending) => self.suspend(unsettled, plan, ends, running, cx),
+            Ok(Poll::Ready(Ok(output))) => self.finish(unsettled, plan, output, running),
+            Ok(Poll::Pending) => self.suspend(unsettled, *plan, ends, running, cx),
             Ok(Poll::Ready(Err(undecodable))) => {
                 let cause = Cause { reason: Reason::Undecodable, error: undecodable.0 };
                 self.settle(unsettled, dead(cause))
             }
-            Err(panic) => self.end::<H::Output>(unsettled, &plan, End::panic(panic), running),
+            Err(panic) => self.end::<H::Output>(unsettled, plan, End::panic(panic), running),
         }
     }
 
     /// The handler returned.
-    #[inline]
+    #[inline(always)]
     fn finish(
         &mut self,
         unsettled: UnsettledOf<W>,
@@ -185,10 +213,14 @@ where
             return self.settle(unsettled, Verdict::Ack);
         }
         // What the future still captures, and the copy that was kept, are dropped here: both are user code.
+        let Unsettled { meta, payload, receipt } = unsettled;
         drop_guarded(|| {
             running.set(None);
-            drop(unsettled);
+            drop((payload, receipt));
         });
+        if let Some(extra) = meta.extra {
+            drop_extra(extra);
+        }
         Flow::Next
     }
 
@@ -204,6 +236,7 @@ where
         cx: &mut Context<'_>,
     ) -> Flow<W> {
         self.suspended = true;
+        self.unfinished = true;
         self.give_back();
         if let Some(limit) = plan.timeout {
             // A plain handler's clock starts when it first waits: until then nothing could have stopped it.
@@ -372,6 +405,13 @@ pub(super) fn drop_guarded(drop: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(drop)) {
         note_panicking_drop(panic);
     }
+}
+
+/// Out of the way of the jobs that have none.
+#[cold]
+#[inline(never)]
+fn drop_extra(extra: Box<queue_core::Extra>) {
+    drop(extra);
 }
 
 #[cold]
