@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use queue_core::{Feature, InvalidBackoff, Retries, Worker};
+use queue_core::{Capabilities, Feature, InvalidBackoff, Retries, Worker};
 use tokio::runtime::Handle;
 
 use crate::engine::Shared;
@@ -68,6 +68,12 @@ const MAX_SLOTS: usize = 1 << 20;
 pub struct Builder<W: Worker, S = ()> {
     intake: Arc<Intake<W>>,
     state: S,
+    settings: Settings,
+}
+
+/// The settings, whatever worker and state are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Settings {
     slots: Option<usize>,
     retry: Option<Retry>,
     timeout: Option<Duration>,
@@ -77,35 +83,20 @@ pub struct Builder<W: Worker, S = ()> {
 
 impl<W: Worker> Builder<W> {
     pub(crate) fn new(worker: W) -> Self {
-        Self {
-            intake: Arc::new(Intake::new(worker)),
-            state: (),
-            slots: None,
-            retry: None,
-            timeout: None,
-            deadline: None,
-            on_shutdown: None,
-        }
+        Self { intake: Arc::new(Intake::new(worker)), state: (), settings: Settings::default() }
     }
 }
 
 impl<W: Worker, S> Builder<W, S> {
-    /// What handlers get through [`Context::state`](crate::Context::state): cloned for each attempt that takes a context.
+    /// What handlers get through [`Context::state`](crate::Context::state): cloned for each attempt that takes a
+    /// context.
     pub fn state<T: Clone + Send + Sync + 'static>(self, state: T) -> Builder<W, T> {
-        Builder {
-            intake: self.intake,
-            state,
-            slots: self.slots,
-            retry: self.retry,
-            timeout: self.timeout,
-            deadline: self.deadline,
-            on_shutdown: self.on_shutdown,
-        }
+        Builder { intake: self.intake, state, settings: self.settings }
     }
 
     /// How many jobs run at once, at most 1,048,576. 0 starts paused: [`Queue::resize`] lets it run.
     pub const fn slots(mut self, slots: usize) -> Self {
-        self.slots = Some(slots);
+        self.settings.slots = Some(slots);
         self
     }
 
@@ -114,7 +105,7 @@ impl<W: Worker, S> Builder<W, S> {
     where
         W: Retries,
     {
-        self.retry = Some(retry);
+        self.settings.retry = Some(retry);
         self
     }
 
@@ -123,19 +114,19 @@ impl<W: Worker, S> Builder<W, S> {
     /// The attempt of a handler that takes a context is timed from its start, that of a plain handler from its first wait
     /// on. An async handler that blocks its thread cannot be timed out; [`blocking`](crate::blocking) is for that.
     pub const fn timeout(mut self, limit: Duration) -> Self {
-        self.timeout = Some(limit);
+        self.settings.timeout = Some(limit);
         self
     }
 
     /// No attempt starts later than this after the job was enqueued (to 5 ms): the job is then dead.
     pub const fn deadline(mut self, within: Duration) -> Self {
-        self.deadline = Some(within);
+        self.settings.deadline = Some(within);
         self
     }
 
     /// What a shutdown does with jobs that have not started.
     pub const fn on_shutdown(mut self, on_shutdown: OnShutdown) -> Self {
-        self.on_shutdown = Some(on_shutdown);
+        self.settings.on_shutdown = Some(on_shutdown);
         self
     }
 
@@ -158,16 +149,10 @@ impl<W: Worker, S> Builder<W, S> {
         S: Send + Sync + 'static,
         M: 'static,
     {
-        let slots = self.slots.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get));
+        let slots = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let slots = self.settings.slots.unwrap_or_else(slots);
         let handler = Arc::new((handler, self.state));
-        let settings = Settings {
-            slots,
-            retry: self.retry,
-            timeout: self.timeout,
-            deadline: self.deadline,
-            on_shutdown: self.on_shutdown,
-        };
-        settings.start(self.intake, |shared, runtime| {
+        self.settings.start(self.intake, slots, |shared, runtime| {
             Box::new(move |rank, slot: Arc<Slot>| {
                 let task = SlotTask { shared: shared.clone(), slot, rank, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &runtime);
@@ -180,31 +165,14 @@ impl<W: Worker, S> Builder<W, S> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn producer(self) -> Result<Queue<W>, StartError> {
-        let settings = Settings {
-            slots: 0,
-            retry: self.retry,
-            timeout: self.timeout,
-            deadline: self.deadline,
-            on_shutdown: self.on_shutdown,
-        };
-        settings.start(self.intake, |_, _| Box::new(|_, _| {}))
+        self.settings.start(self.intake, 0, |_, _| Box::new(|_, _| {}))
     }
 }
 
-/// The settings, whatever the handler is.
-struct Settings {
-    slots: usize,
-    retry: Option<Retry>,
-    timeout: Option<Duration>,
-    deadline: Option<Duration>,
-    on_shutdown: Option<OnShutdown>,
-}
-
 impl Settings {
-    fn validate<W: Worker>(&self, worker: &W) -> Result<(), StartError> {
-        let can = worker.capabilities();
-        if self.slots > MAX_SLOTS {
-            return Err(StartError::TooManySlots { slots: self.slots, max: MAX_SLOTS });
+    fn validate(&self, slots: usize, can: &Capabilities) -> Result<(), StartError> {
+        if slots > MAX_SLOTS {
+            return Err(StartError::TooManySlots { slots, max: MAX_SLOTS });
         }
         if self.timeout.is_some_and(|limit| limit.is_zero()) {
             return Err(StartError::TimeoutZero);
@@ -223,13 +191,14 @@ impl Settings {
     fn start<W: Worker>(
         self,
         intake: Arc<Intake<W>>,
+        slots: usize,
         spawn: impl FnOnce(Arc<Shared<W>>, Handle) -> Spawn,
     ) -> Result<Queue<W>, StartError> {
-        self.validate(&intake.worker)?;
+        self.validate(slots, intake.worker.capabilities())?;
         let runtime = Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         panic::note_locations();
         let policy = Policy::new(self.retry, self.timeout, self.deadline, intake.worker.capabilities());
-        let shared = Arc::new(Shared::new(intake, policy, self.slots));
+        let shared = Arc::new(Shared::new(intake, policy, slots));
         let default = if shared.is_volatile() { OnShutdown::Drain } else { OnShutdown::Return };
         let owner = Owner {
             spawn: spawn(shared.clone(), runtime.clone()),
@@ -242,19 +211,13 @@ impl Settings {
         let watched = owner.shared.clone();
         let watch = async move { watchdog::Watchdog::watch(&watched).await };
         owner.shared.tracker.spawn_on(watch, &owner.runtime);
-        owner.resize(self.slots);
+        owner.resize(slots);
         Ok(Queue::new(owner))
     }
 }
 
 impl<W: Worker, S> fmt::Debug for Builder<W, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("slots", &self.slots)
-            .field("retry", &self.retry)
-            .field("timeout", &self.timeout)
-            .field("deadline", &self.deadline)
-            .field("on_shutdown", &self.on_shutdown)
-            .finish_non_exhaustive()
+        f.debug_struct("Builder").field("settings", &self.settings).finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ use crate::Retry;
 
 /// The settings of a queue, resolved against what its worker can do.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "four independent facts, each read in one place")]
 pub(crate) struct Policy {
     /// The plan of a job without options on a queue without a deadline.
     pub(crate) plan: Plan,

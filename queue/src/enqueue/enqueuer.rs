@@ -13,7 +13,6 @@ pub(crate) type BoxedEnqueue<'a, J> = Pin<Box<dyn Future<Output = Result<JobId, 
 
 /// [`Intake`], object-safe. `try_one` allocates nothing; only a wait is a boxed future.
 pub(crate) trait AnyIntake<J>: Send + Sync {
-    #[expect(clippy::result_large_err, reason = "the job itself comes back, by value")]
     fn try_one(&self, entry: Entry<J>) -> Result<JobId, Entry<J>>;
     fn enqueue_slowly(&self, entry: Entry<J>, wait: Wait) -> BoxedEnqueue<'_, J>;
     fn unsupported(&self, extra: &queue_core::Extra) -> Option<Feature>;

@@ -81,8 +81,11 @@ impl<J> EnqueueError<J> {
     /// The job.
     pub fn into_job(self) -> J {
         match self {
-            Self::Full(job) | Self::Closed(job) | Self::Timeout(job) | Self::Unroutable(job) => job,
-            Self::TooLarge { job, .. }
+            Self::Full(job)
+            | Self::Closed(job)
+            | Self::Timeout(job)
+            | Self::Unroutable(job)
+            | Self::TooLarge { job, .. }
             | Self::Unsupported { job, .. }
             | Self::Invalid { job, .. }
             | Self::Unencodable { job, .. }

@@ -103,7 +103,7 @@ where
     const STUBBORN: bool = true;
 
     fn call(&self, job: J, at: At<'_, S>) -> BlockingRun<R> {
-        let (handler, context) = (self.0.clone(), Context::new(at));
+        let (handler, context) = (self.0.clone(), Context::new(&at));
         BlockingRun::start(move || handler(job, context))
     }
 }

@@ -39,7 +39,7 @@ pub struct Context<S = ()> {
 
 impl<S: Clone> Context<S> {
     #[inline]
-    pub(crate) fn new(at: At<'_, S>) -> Self {
+    pub(crate) fn new(at: &At<'_, S>) -> Self {
         Self {
             id: at.meta.id,
             attempt: at.meta.attempt,

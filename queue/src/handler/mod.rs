@@ -99,6 +99,6 @@ where
 
     #[inline]
     fn call(&self, job: J, at: At<'_, S>) -> Fut {
-        self(job, Context::new(at))
+        self(job, Context::new(&at))
     }
 }

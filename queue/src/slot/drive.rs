@@ -154,10 +154,10 @@ where
             own = policy.plan_of(&meta, self.shared.worker().clock());
             &own
         };
-        if meta.attempt > plan.attempts || plan.deadline.is_some() {
-            if let Some(cause) = never_starts(meta.attempt, plan) {
-                return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
-            }
+        if (meta.attempt > plan.attempts || plan.deadline.is_some())
+            && let Some(cause) = never_starts(meta.attempt, plan)
+        {
+            return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
         }
         let keep = meta.attempt < plan.attempts || policy.keeps_dead;
         let ends = if H::TIMED { plan.timeout.and_then(|limit| Instant::now().checked_add(limit)) } else { None };

@@ -47,7 +47,9 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
     where
         H: Handler<M, W::Job, S>,
     {
-        poll_fn(|cx| Poll::Ready(drop(self.slot.waker.set(cx.waker().clone())))).await;
+        let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+        // Set once: a slot has one task.
+        self.slot.waker.get_or_init(|| waker);
         let place = Place(&self.shared, self.rank, &self.slot);
         let mut drive = Drive::<_, _, M, _>::new(&self.shared, &self.slot, &self.handler.0, &self.handler.1);
         let mut running = pin!(None);
