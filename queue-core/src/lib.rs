@@ -28,6 +28,14 @@ mod worker;
 pub use backoff::{Backoff, InvalidBackoff};
 pub use capabilities::{Capabilities, Delays, Durability, Feature, Leases, Priorities, Retries, Tier};
 pub use clock::{Clock, Stamp};
+#[cfg(feature = "bincode")]
+pub use codec::Bincode;
+#[cfg(feature = "json")]
+pub use codec::Json;
+#[cfg(feature = "messagepack")]
+pub use codec::MessagePack;
+#[cfg(feature = "postcard")]
+pub use codec::Postcard;
 pub use codec::{Codec, Encoded};
 pub use delivery::{
     Delivery, DeliveryOf, Payload, Receipt, Settled, Settling, SettlingOf, Undecodable, Unsettled, UnsettledOf,

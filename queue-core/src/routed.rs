@@ -48,10 +48,7 @@ impl Routed {
     }
 
     /// What every codec does with a `Routed` that comes from a broker.
-    #[cfg_attr(
-        not(any(feature = "json", feature = "bincode", feature = "postcard", feature = "messagepack")),
-        allow(dead_code)
-    )]
+    #[cfg(any(feature = "json", feature = "bincode", feature = "postcard", feature = "messagepack"))]
     pub(crate) fn from_wire(message: Wire<'_>, default_type: &str) -> Result<Self, Undecodable> {
         let kind = message
             .kind

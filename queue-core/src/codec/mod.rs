@@ -1,7 +1,25 @@
 //! How a job becomes the body of a message, and back.
 
+#[cfg(feature = "bincode")]
+mod bincode;
 mod encoded;
+#[cfg(any(feature = "json", feature = "bincode", feature = "postcard", feature = "messagepack"))]
+mod format;
+#[cfg(feature = "json")]
+mod json;
+#[cfg(feature = "messagepack")]
+mod messagepack;
+#[cfg(feature = "postcard")]
+mod postcard;
 
+#[cfg(feature = "bincode")]
+pub use self::bincode::Bincode;
+#[cfg(feature = "json")]
+pub use self::json::Json;
+#[cfg(feature = "messagepack")]
+pub use self::messagepack::MessagePack;
+#[cfg(feature = "postcard")]
+pub use self::postcard::Postcard;
 pub use encoded::Encoded;
 
 use bytes::Bytes;
