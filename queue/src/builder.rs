@@ -52,7 +52,7 @@ pub enum StartError {
 }
 
 /// The most slots of one queue: more would be a mistake in units, and cost gigabytes.
-const MAX_SLOTS: usize = 1 << 20;
+pub(crate) const MAX_SLOTS: usize = 1 << 20;
 
 /// The settings of a queue.
 ///
@@ -64,9 +64,12 @@ const MAX_SLOTS: usize = 1 << 20;
 /// | [`deadline`](Self::deadline) | none | only you know when a job is worth nothing |
 /// | [`on_shutdown`](Self::on_shutdown) | drain where jobs die with the process, else return | no job is lost |
 /// | [`state`](Self::state) | `()` | |
+///
+/// A builder that is dropped, or does not start, closes its worker: its enqueuers answer
+/// [`EnqueueError::Closed`](crate::EnqueueError::Closed).
 #[must_use = "a queue runs once it is started"]
 pub struct Builder<W: Worker, S = ()> {
-    intake: Arc<Intake<W>>,
+    worker: Unstarted<W>,
     state: S,
     settings: Settings,
 }
@@ -81,9 +84,24 @@ struct Settings {
     on_shutdown: Option<OnShutdown>,
 }
 
+/// A worker without a queue. Where it never gets one, its drop closes it: nobody would ever run what is enqueued.
+struct Unstarted<W: Worker> {
+    intake: Arc<Intake<W>>,
+    started: bool,
+}
+
+impl<W: Worker> Drop for Unstarted<W> {
+    fn drop(&mut self) {
+        if !self.started {
+            self.intake.worker.close();
+        }
+    }
+}
+
 impl<W: Worker> Builder<W> {
     pub(crate) fn new(worker: W) -> Self {
-        Self { intake: Arc::new(Intake::new(worker)), state: (), settings: Settings::default() }
+        let worker = Unstarted { intake: Arc::new(Intake::new(worker)), started: false };
+        Self { worker, state: (), settings: Settings::default() }
     }
 }
 
@@ -91,7 +109,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// What handlers get through [`Context::state`](crate::Context::state): cloned for each attempt that takes a
     /// context.
     pub fn state<T: Clone + Send + Sync + 'static>(self, state: T) -> Builder<W, T> {
-        Builder { intake: self.intake, state, settings: self.settings }
+        Builder { worker: self.worker, state, settings: self.settings }
     }
 
     /// How many jobs run at once, at most 1,048,576. 0 starts paused: [`Queue::resize`] lets it run.
@@ -133,7 +151,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// An end of the queue that works before the start, too: what it queues runs once the queue has started.
     #[must_use]
     pub fn enqueuer(&self) -> Enqueuer<W::Job> {
-        Enqueuer::new(self.intake.clone())
+        Enqueuer::new(self.worker.intake.clone())
     }
 
     /// Starts the queue with its handler: an async function or closure of the job, or of the job and a
@@ -152,11 +170,11 @@ impl<W: Worker, S> Builder<W, S> {
         let slots = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let slots = self.settings.slots.unwrap_or_else(slots);
         let handler = Arc::new((handler, self.state));
-        self.settings.start(self.intake, slots, |shared, runtime| {
-            Box::new(move |rank, slot: Arc<Slot>| {
+        self.settings.start(self.worker, slots, |shared, runtime| {
+            Some(Box::new(move |rank, slot: Arc<Slot>| {
                 let task = SlotTask { shared: shared.clone(), slot, rank, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &runtime);
-            })
+            }))
         })
     }
 
@@ -165,7 +183,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn producer(self) -> Result<Queue<W>, StartError> {
-        self.settings.start(self.intake, 0, |_, _| Box::new(|_, _| {}))
+        self.settings.start(self.worker, 0, |_, _| None)
     }
 }
 
@@ -190,10 +208,11 @@ impl Settings {
 
     fn start<W: Worker>(
         self,
-        intake: Arc<Intake<W>>,
+        mut worker: Unstarted<W>,
         slots: usize,
-        spawn: impl FnOnce(Arc<Shared<W>>, Handle) -> Spawn,
+        spawn: impl FnOnce(Arc<Shared<W>>, Handle) -> Option<Spawn>,
     ) -> Result<Queue<W>, StartError> {
+        let intake = worker.intake.clone();
         self.validate(slots, intake.worker.capabilities())?;
         let runtime = Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         panic::note_locations();
@@ -211,6 +230,7 @@ impl Settings {
         let watched = owner.shared.clone();
         let watch = async move { watchdog::Watchdog::watch(&watched).await };
         owner.shared.tracker.spawn_on(watch, &owner.runtime);
+        worker.started = true;
         owner.resize(slots);
         Ok(Queue::new(owner))
     }

@@ -21,7 +21,7 @@ pub use backend_memory::{InvalidRing, Ring, RingBuilder};
 pub use builder::{Builder, StartError};
 pub use enqueue::{EnqueueError, EnqueueManyError, Enqueuer, ErasedJobBuilder, JobBuilder};
 pub use handler::{Blocking, BlockingRun, CancelReason, Context, Error, Handler, HandlerResult, Outcome, blocking};
-pub use queue::Queue;
+pub use queue::{Queue, ResizeError};
 pub use queue_core::{
     self as core, Backoff, Cancels, DeadLetter, DeadLetters, Delays, DynWorker, Headers, Inspection, Inspects, JobId,
     Leases, Page, Pauses, Priorities, Reason, Retries, Routed, Worker,

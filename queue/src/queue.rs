@@ -9,6 +9,8 @@ use queue_core::{Demand, Entry, JobId, Worker};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
+use crate::builder::MAX_SLOTS;
+use crate::control::Phase;
 use crate::engine::Shared;
 use crate::enqueue::{EnqueueError, EnqueueManyError, Enqueuer, JobBuilder, Wait};
 use crate::shutdown::{OnShutdown, Report, Shutdown, ShutdownError};
@@ -17,6 +19,26 @@ use crate::{Builder, Stats};
 
 /// Puts a slot's task on the runtime: rank and slot.
 pub(crate) type Spawn = Box<dyn Fn(usize, Arc<Slot>) + Send + Sync>;
+
+/// Why the number of slots cannot be changed. Nothing was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResizeError {
+    /// The queue is shutting down.
+    #[error("the queue is closed")]
+    Closed,
+    /// The queue was started as a producer.
+    #[error("the queue has no handler: start it with `start` to let it run jobs")]
+    NoHandler,
+    /// More slots than a queue can have.
+    #[error("{slots} slots are more than the {max} that a queue can have")]
+    TooManySlots {
+        /// The slots that were asked for.
+        slots: usize,
+        /// The most there can be.
+        max: usize,
+    },
+}
 
 /// A running queue: jobs go in, its handler runs them, and it ends by [`shutdown`](Self::shutdown).
 ///
@@ -43,7 +65,8 @@ pub struct Queue<W: Worker>(Arc<Owner<W>>);
 pub(crate) struct Owner<W: Worker> {
     pub(crate) shared: Arc<Shared<W>>,
     pub(crate) shutdown: Arc<Shutdown<W::Job>>,
-    pub(crate) spawn: Spawn,
+    /// None: a queue that only takes jobs.
+    pub(crate) spawn: Option<Spawn>,
     pub(crate) runtime: Handle,
     pub(crate) on_shutdown: OnShutdown,
     pub(crate) resizing: tokio::sync::Mutex<()>,
@@ -62,8 +85,8 @@ impl<W: Worker> Owner<W> {
     pub(crate) fn resize(&self, slots: usize) -> u32 {
         self.shared.worker().demand(Demand { slots, ahead: 0 });
         let epoch = self.shared.control.set_target(slots);
-        for (rank, slot) in self.shared.fill(slots) {
-            (self.spawn)(rank, slot);
+        if let Some(spawn) = &self.spawn {
+            self.shared.fill(slots).into_iter().for_each(|(rank, slot)| spawn(rank, slot));
         }
         self.shared.wake_slots();
         epoch
@@ -169,19 +192,29 @@ impl<W: Worker> Queue<W> {
     ///
     /// Running jobs finish, whatever the number: a smaller one is reached as they do. When the future is ready, no slot
     /// above the number starts another job. A handler that blocks its thread holds it up.
-    /// After a shutdown began it does nothing.
+    ///
+    /// # Errors
+    /// The queue is shutting down, has no handler, or the number is absurd. Nothing was changed.
     ///
     /// # Cancel safety
-    /// The change is made in the first poll; a dropped future only stops waiting for it to be followed.
-    pub async fn resize(&self, slots: usize) {
+    /// The change is made in the first poll in which no other resize is under way; a dropped future then only stops
+    /// waiting for it to be followed.
+    pub async fn resize(&self, slots: usize) -> Result<(), ResizeError> {
+        if self.0.spawn.is_none() {
+            return Err(ResizeError::NoHandler);
+        }
+        if slots > MAX_SLOTS {
+            return Err(ResizeError::TooManySlots { slots, max: MAX_SLOTS });
+        }
         let turn = self.0.resizing.lock().await;
-        if self.0.shared.control.phase() != crate::control::Phase::Running {
-            return;
+        if self.0.shared.control.phase() != Phase::Running {
+            return Err(ResizeError::Closed);
         }
         let epoch = self.0.resize(slots);
         drop(turn);
         let followed = |slot: &Arc<Slot>| slot.seen.load(Ordering::Acquire).wrapping_sub(epoch) < u32::MAX / 2;
         self.0.shared.until(|slots| slots.live().all(followed)).await;
+        Ok(())
     }
 
     /// How many jobs may run at once.

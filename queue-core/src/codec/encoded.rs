@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 
@@ -57,7 +58,10 @@ impl<J: Send + 'static, C: Codec<J>> Payload for Encoded<J, C> {
     type Job = J;
 
     fn take(self, _keep: bool) -> (Result<J, Undecodable>, Option<Self>) {
-        (self.codec.decode(self.wire()), Some(self))
+        // A codec of the user's may panic: the body is still here, and becomes a dead letter.
+        let decoded = catch_unwind(AssertUnwindSafe(|| self.codec.decode(self.wire())));
+        let job = decoded.unwrap_or_else(|_| Err(Undecodable("the codec panicked".into())));
+        (job, Some(self))
     }
 }
 
@@ -69,5 +73,36 @@ impl<J, C> fmt::Debug for Encoded<J, C> {
             .field("content_type", &self.content_type)
             .field("kind", &self.kind)
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::Unencodable;
+
+    #[derive(Clone)]
+    struct Panics;
+
+    impl Codec<u64> for Panics {
+        fn content_type<'a>(&'a self, _: &'a u64) -> &'a str {
+            "text/plain"
+        }
+
+        fn encode(&self, _: &u64, _: &mut Vec<u8>) -> Result<(), Unencodable> {
+            Ok(())
+        }
+
+        fn decode(&self, _: Wire<'_>) -> Result<u64, Undecodable> {
+            panic!("no such number")
+        }
+    }
+
+    /// E-63
+    #[test]
+    fn a_codec_that_panics_leaves_the_body() {
+        let (job, back) = Encoded::<u64, _>::new(Panics, Bytes::from_static(b"body")).take(false);
+        assert_eq!(job, Err(Undecodable("the codec panicked".into())));
+        assert_eq!(back.map(|back| back.body().clone()), Some(Bytes::from_static(b"body")));
     }
 }

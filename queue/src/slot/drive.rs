@@ -83,7 +83,7 @@ where
             slot,
             handler,
             state,
-            held: VecDeque::with_capacity(shared.worker().capabilities().share),
+            held: VecDeque::with_capacity(shared.worker().capabilities().share.min(64)),
             again: None,
             unfinished: false,
             current: None,
