@@ -2,6 +2,7 @@
 
 use std::task::{Context, Waker};
 
+use queue_core::Stamp;
 use tokio::time::Instant;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,34 +17,36 @@ enum Seat {
 
 /// The waiting requests.
 ///
-/// At most one call is in flight: whoever is called looks, takes its share and calls the next if there is more. So a
-/// burst of jobs costs one wake, and still reaches all slots. Wakers stay in their seats, so that a request that waits
-/// again clones none.
+/// One call is in flight: whoever is called looks, takes its share and calls the next if there is more. So a burst of
+/// jobs costs one wake, and still reaches all slots. A call that stays unanswered into the next tick of the clock no
+/// longer holds others up: the task that was woken may be queued behind a handler that blocks its thread, while other
+/// threads are idle. Wakers stay in their seats, so that a request that waits again clones none.
 #[derive(Debug)]
 pub(crate) struct Seats {
     seats: Vec<(Seat, Option<Waker>)>,
     free: Vec<u32>,
     /// The seats that are idle; the last to sit is called first, for its caches are warm.
     idle: Vec<u32>,
-    calling: bool,
+    /// When the call that is in flight was made.
+    calling: Option<Stamp>,
     /// The request that wakes itself when the next delayed job is due, and the time it will.
     keeper: Option<(u32, Instant)>,
 }
 
 impl Seats {
     pub(crate) const fn new() -> Self {
-        Self { seats: Vec::new(), free: Vec::new(), idle: Vec::new(), calling: false, keeper: None }
+        Self { seats: Vec::new(), free: Vec::new(), idle: Vec::new(), calling: None, keeper: None }
     }
 
     /// Calls a waiting request; its waker is to be woken without the lock.
     #[inline]
     #[must_use]
-    pub(crate) fn call_one(&mut self) -> Option<Waker> {
-        if self.calling {
+    pub(crate) fn call_one(&mut self, now: Stamp) -> Option<Waker> {
+        if self.calling == Some(now) {
             return None;
         }
         let at = self.idle.pop()?;
-        self.calling = true;
+        self.calling = Some(now);
         let seat = &mut self.seats[at as usize];
         seat.0 = Seat::Called;
         seat.1.clone()
@@ -51,9 +54,9 @@ impl Seats {
 
     /// Calls a waiting request if nobody would wake at `due`, when the next delayed job is.
     #[must_use]
-    pub(crate) fn call_keeper(&mut self, due: Option<Instant>) -> Option<Waker> {
+    pub(crate) fn call_keeper(&mut self, due: Option<Instant>, now: Stamp) -> Option<Waker> {
         let due = due?;
-        if self.keeper.is_some_and(|(_, at)| at <= due) { None } else { self.call_one() }
+        if self.keeper.is_some_and(|(_, at)| at <= due) { None } else { self.call_one(now) }
     }
 
     /// The request waits. True if it is the one that must wake itself at `due`.
@@ -88,7 +91,7 @@ impl Seats {
             self.keeper = None;
         }
         match std::mem::replace(&mut self.seats[at as usize].0, Seat::Free) {
-            Seat::Called => self.calling = false,
+            Seat::Called => self.calling = None,
             Seat::Idle => self.idle.retain(|&other| other != at),
             Seat::Free => {}
         }

@@ -54,7 +54,7 @@ where
         // Matched, so that nothing is left of the entry to drop here: it has a job, and no options.
         let Some((job, None)) = job.into_parts() else { return Ok(JobId::default()) };
         let id = state.push_new(Own::new(job), enqueued);
-        let call = state.call();
+        let call = state.call(enqueued);
         drop(state);
         if let Some(waker) = call {
             waker.wake();
@@ -94,7 +94,7 @@ where
         while let Some(delivery) = unstarted.pop_back() {
             state.ready.hand_back(delivery);
         }
-        let (call, senders) = (state.call(), state.senders_to_wake(true));
+        let (call, senders) = (state.call(self.clock.stamp()), state.senders_to_wake(true));
         drop(state);
         if let Some(waker) = call {
             waker.wake();
@@ -182,7 +182,7 @@ where
         if let Some((ticket, cx)) = wait.filter(|_| !done) {
             state.senders.wait(ticket, cx);
         }
-        let call = state.call();
+        let call = state.call(enqueued);
         drop(state);
         if let Some(waker) = call {
             waker.wake();
@@ -199,7 +199,7 @@ where
         seat: &mut Option<u32>,
         cx: &Context<'_>,
     ) -> Took {
-        let took = self.state.lock().take(max, into, seat, cx);
+        let took = self.state.lock().take(max, into, seat, self.clock.stamp(), cx);
         let Took::Some(call, senders) = took else { return took };
         if let Some(waker) = call {
             waker.wake();
@@ -240,7 +240,7 @@ where
     }
 
     pub(crate) fn call_and_unlock(&self, mut state: parking_lot::MutexGuard<'_, State<Own<J, M>>>) {
-        let call = state.call();
+        let call = state.call(self.clock.stamp());
         drop(state);
         if let Some(waker) = call {
             waker.wake();
