@@ -3,8 +3,7 @@
 -- KEYS  stream, due set, delayed hash, dead stream
 -- ARGV  group, consumer, then operations:
 --         a id                              done
---         r id delay-ms token n name value..  again, as the next attempt
---         t id delay-ms token n name value..  handed back: with no delay to the tail at once
+--         r id delay-ms token n name value..  again: after the delay, or with none to the tail at once
 --         d id n name value..               dead letter
 --       n names and values override those of the entry.
 -- Gives for each operation: 0 done, 1 not pending, 2 another consumer's, 3 the entry is gone (acknowledged: it is lost), or the text of an error.
@@ -35,7 +34,7 @@ local function put(op, id, at)
   local delay, token = tonumber(ARGV[at]), ARGV[at + 1]
   local f = copy(id, at + 3, tonumber(ARGV[at + 2]))
   if not f then return 3 end
-  if op == 't' and delay == 0 then redis.call('XADD', s, '*', unpack(f)); return 0 end
+  if delay == 0 then redis.call('XADD', s, '*', unpack(f)); return 0 end
   redis.call('HSET', h, token, cmsgpack.pack(f))
   redis.call('ZADD', z, ms() + delay, token)
   return 0

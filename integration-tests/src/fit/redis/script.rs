@@ -15,8 +15,7 @@ pub(super) fn operations<P>(batch: &[Settling<P, StreamReceipt>], origin: &str, 
         let Unsettled { meta, receipt, .. } = unsettled;
         let (code, wait) = match verdict {
             Verdict::Ack => ("a", None),
-            Verdict::Retry { after } => ("r", Some(*after)),
-            Verdict::Return { after } => ("t", Some(*after)),
+            Verdict::Retry { after } | Verdict::Return { after } => ("r", Some(*after)),
             Verdict::Dead { .. } => ("d", None),
         };
         put(code.as_bytes());
@@ -99,7 +98,7 @@ mod tests {
         ];
         let expected = format!(
             "a 1-0 r 2-0 2 {id}:2-0 2 jobqueue-id {id} jobqueue-attempts 2 \
-             t 3-0 0 {id}:3-0 2 jobqueue-id {id} jobqueue-attempts 1 \
+             r 3-0 0 {id}:3-0 2 jobqueue-id {id} jobqueue-attempts 1 \
              d 4-0 5 jobqueue-id {id} jobqueue-attempts 2 jobqueue-reason permanent error jobqueue-error no jobqueue-origin q a 5-0"
         );
         assert_eq!(layout(&batch), (5, expected));
