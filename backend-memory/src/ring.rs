@@ -77,7 +77,8 @@ impl<J, M: Mode> Ring<J, M> {
             .with(Feature::DeadLetters, letters)
             .with(Feature::Inspects, Tier::Native)
             .with(Feature::Cancels, Tier::Native)
-            .with(Feature::Pauses, Tier::Native);
+            .with(Feature::Pauses, Tier::Native)
+            .with(Feature::JobOptions, Tier::Native);
         Self { state: Mutex::new(State::new(cells, capacity, dead_letters)), clock: Clock::new(), capabilities }
     }
 

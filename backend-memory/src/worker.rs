@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::task::{Context, Poll};
 
 use queue_core::{
-    Capabilities, Clock, Delivery, DeliveryOf, Demand, Entry, Facets, Feature, JobId, Payload, Refusal, RequestError,
-    Room, Settled, SettlingOf, Tally, UnsettledOf, Verdict, Worker, WorkerError,
+    Capabilities, Clock, Delivery, DeliveryOf, Demand, Entry, Facets, JobId, Payload, Refusal, RequestError, Room,
+    Settled, SettlingOf, Tally, UnsettledOf, Verdict, Worker, WorkerError,
 };
 use tokio::time::{Instant, Sleep, sleep_until};
 
@@ -162,12 +162,11 @@ where
     /// enqueuer is registered under the same lock.
     fn put(&self, jobs: &mut [Entry<J>], wait: Option<(&mut Option<u64>, &Context<'_>)>) -> bool {
         let enqueued = self.clock.stamp();
-        let retries = self.capabilities.has(Feature::Retries);
         let mut done = true;
         let mut state = self.state.lock();
         for entry in jobs.iter_mut().filter(|entry| entry.is_open()) {
-            if !retries && entry.extra().is_some_and(|extra| extra.retries.is_some_and(|retries| retries > 0)) {
-                entry.refuse(Refusal::Unsupported(Feature::Retries));
+            if let Some(feature) = entry.extra().and_then(|extra| self.capabilities.refuses(extra)) {
+                entry.refuse(Refusal::Unsupported(feature));
             } else if state.has_room() {
                 accept(&mut state, entry, enqueued);
             } else if state.closed {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Worker;
+use crate::{Extra, Worker};
 
 /// Something that not every broker can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,11 +28,13 @@ pub enum Feature {
     Fence,
     /// A job that kills its process again and again is found and ended.
     CrashCap,
+    /// Retries, back-off and timeout that one job brings along reach whoever runs it.
+    JobOptions,
 }
 
 impl Feature {
     /// All of them, in the order of the published table.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Retries,
         Self::Delays,
         Self::Priorities,
@@ -43,6 +45,7 @@ impl Feature {
         Self::Pauses,
         Self::Fence,
         Self::CrashCap,
+        Self::JobOptions,
     ];
 
     /// Its name in messages and tables.
@@ -59,6 +62,7 @@ impl Feature {
             Self::Pauses => "pause",
             Self::Fence => "fencing number",
             Self::CrashCap => "crash cap",
+            Self::JobOptions => "options of a job's own",
         }
     }
 }
@@ -156,6 +160,18 @@ impl Capabilities {
         self.tiers[feature as usize]
     }
 
+    /// What a job with these options asks for and the worker does not have.
+    #[must_use]
+    pub fn refuses(&self, extra: &Extra) -> Option<Feature> {
+        let asked = [
+            (extra.delay.is_some(), Feature::Delays),
+            (extra.priority > 0, Feature::Priorities),
+            (extra.retries.is_some_and(|retries| retries > 0), Feature::Retries),
+            (extra.retries.is_some() || extra.backoff.is_some() || extra.timeout.is_some(), Feature::JobOptions),
+        ];
+        asked.into_iter().find_map(|(asked, feature)| (asked && !self.has(feature)).then_some(feature))
+    }
+
     /// Whether it does `feature` at all.
     #[must_use]
     pub const fn has(&self, feature: Feature) -> bool {
@@ -194,3 +210,25 @@ pub trait Priorities: Worker {}
     note = "set a `.timeout(..)` instead, or choose a worker with leases (Redis has them)"
 )]
 pub trait Leases: Worker {}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_kept_is_named() {
+        let can = Capabilities::new("test", Durability::Restart).with(Feature::Retries, Tier::Native);
+        let asks = |change: fn(&mut Extra)| {
+            let mut extra = Extra::default();
+            change(&mut extra);
+            can.refuses(&extra)
+        };
+        assert_eq!(asks(|_| ()), None);
+        assert_eq!(asks(|extra| extra.delay = Some(Duration::ZERO)), Some(Feature::Delays));
+        assert_eq!(asks(|extra| extra.priority = 1), Some(Feature::Priorities));
+        assert_eq!(asks(|extra| extra.retries = Some(0)), Some(Feature::JobOptions));
+        assert_eq!(asks(|extra| extra.timeout = Some(Duration::MAX)), Some(Feature::JobOptions));
+    }
+}

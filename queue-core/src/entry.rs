@@ -127,10 +127,16 @@ impl<J> Entry<J> {
         self.answer = Answer::Unconfirmed(id);
     }
 
-    /// Takes the answer out; the entry can be asked about again. An unconfirmed id is remembered by whoever asks.
+    /// Takes the answer out; the entry can be asked about again.
+    ///
+    /// An unconfirmed one keeps its id: whatever the broker has of it, it stays one job.
     #[inline]
     pub fn reopen(&mut self) -> Answer {
-        std::mem::replace(&mut self.answer, Answer::Open)
+        let answer = std::mem::replace(&mut self.answer, Answer::Open);
+        if let Answer::Unconfirmed(id) = answer {
+            self.extra.get_or_insert_default().id = Some(id);
+        }
+        answer
     }
 
     /// Job and options by value, for a worker that takes one entry at once.

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 /// What can be done about a [`WorkerError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,15 +18,16 @@ pub enum ErrorClass {
 
 /// A broker call that failed: what failed, on which queue, and what to do.
 ///
-/// It shows neither a payload nor a password. One pointer wide.
+/// It shows neither a payload nor a password. One pointer wide; clones are the same error, for one failure often ends
+/// many calls.
 ///
 /// ```
 /// use queue_core::{ErrorClass, WorkerError};
 /// let error = WorkerError::fatal("queue `email` was declared with another type: delete it, or use passive mode");
 /// assert_eq!(error.class(), ErrorClass::Fatal);
 /// ```
-#[derive(Debug)]
-pub struct WorkerError(Box<Inner>);
+#[derive(Debug, Clone)]
+pub struct WorkerError(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -37,7 +39,7 @@ struct Inner {
 impl WorkerError {
     /// An error of `class`.
     pub fn new(class: ErrorClass, message: impl Into<Box<str>>) -> Self {
-        Self(Box::new(Inner { class, message: message.into(), source: None }))
+        Self(Arc::new(Inner { class, message: message.into(), source: None }))
     }
 
     /// The same call may succeed later.
@@ -57,9 +59,9 @@ impl WorkerError {
 
     /// With the client's own error behind it.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
-        self
+    pub fn with_source(self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        let Inner { class, message, .. } = &*self.0;
+        Self(Arc::new(Inner { class: *class, message: message.clone(), source: Some(source.into()) }))
     }
 
     /// What can be done about it.

@@ -48,7 +48,7 @@ pub use facets::{DynCancels, DynDeadLetters, DynInspects, DynPauses, Facets};
 pub use headers::Headers;
 pub use id::IdSource;
 pub use inspect::{Cancels, DeadLetter, DeadLetters, Inspection, Inspects, Page, Pauses};
-pub use meta::{Extra, JobId, Meta};
+pub use meta::{Extra, InvalidJobId, JobId, Meta};
 pub use ownership::{Loss, Ownership};
 pub use routed::Routed;
 pub use tally::Tally;

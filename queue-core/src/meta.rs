@@ -1,6 +1,7 @@
 //! What a message carries beside the job.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -10,17 +11,18 @@ use crate::{Backoff, Headers, Stamp};
 /// The identity of a job: the same through every retry, and in its dead letter.
 ///
 /// A producer starts at a random 64-bit number and counts up, so an id costs neither a random
-/// number nor a clock per job. Shown as 16 hexadecimal digits.
+/// number nor a clock per job. It is shown, and travels in the `jobqueue-id` header, as 16 hexadecimal digits.
 ///
 /// ```
 /// use queue_core::JobId;
 /// assert_eq!(JobId::from(255).to_string(), "00000000000000ff");
+/// assert_eq!("00000000000000ff".parse(), Ok(JobId::from(255)));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(u64);
 
 impl JobId {
-    /// The number, as it travels in the `jobqueue-id` header.
+    /// The number.
     #[inline]
     #[must_use]
     pub const fn get(self) -> u64 {
@@ -32,6 +34,37 @@ impl From<u64> for JobId {
     #[inline]
     fn from(id: u64) -> Self {
         Self(id)
+    }
+}
+
+impl JobId {
+    /// The id of a message that has none of ours, made from the broker's own name of it: the same for the same name.
+    ///
+    /// 64-bit FNV-1a, as published by Fowler, Noll and Vo.
+    #[must_use]
+    pub const fn of_name(name: &str) -> Self {
+        let (mut hash, mut index) = (0xcbf2_9ce4_8422_2325_u64, 0);
+        while index < name.len() {
+            hash = (hash ^ name.as_bytes()[index] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+            index += 1;
+        }
+        Self(hash)
+    }
+}
+
+/// A text that is no job id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a job id: 16 hexadecimal digits were expected")]
+pub struct InvalidJobId;
+
+impl FromStr for JobId {
+    type Err = InvalidJobId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidJobId> {
+        if text.len() != 16 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(InvalidJobId);
+        }
+        u64::from_str_radix(text, 16).map(Self).map_err(|_| InvalidJobId)
     }
 }
 
@@ -86,6 +119,6 @@ pub struct Extra {
     /// The broker's own name of a message that came without an id of ours
     /// (a stream id, `topic:partition:offset`).
     pub source: Option<Box<str>>,
-    /// Whether the broker handed this message out before.
-    pub redelivered: bool,
+    /// How often the broker handed this copy of the message out before, as far as it tells.
+    pub redeliveries: u32,
 }

@@ -21,11 +21,22 @@ pub enum Room {
 
 /// How much an engine can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Demand {
     /// How many slots there are. Zero: nothing is asked for.
     pub slots: usize,
+    /// How many deliveries a slot may ask for at once: 1, or what a batch takes.
+    pub each: usize,
     /// How many deliveries may be fetched beyond what the slots ask for.
     pub ahead: usize,
+}
+
+impl Demand {
+    /// So many slots that each ask for one delivery, and nothing ahead.
+    #[must_use]
+    pub const fn of(slots: usize) -> Self {
+        Self { slots, each: 1, ahead: 0 }
+    }
 }
 
 /// The contract between the engine and a broker: queue, request, settle, shut down.
@@ -34,16 +45,20 @@ pub struct Demand {
 ///
 /// 1. A job has one owner at every moment. A call that fails, is refused or is dropped half way leaves each job, delivery and verdict
 ///    with whoever holds the slice.
-/// 2. [`Answer::Accepted`] means confirmed: whatever the broker promises for a job, it has promised it.
+/// 2. [`Answer::Accepted`] means confirmed: whatever the broker promises for a job, it has promised it. An entry is
+///    answered [`Answer::Unconfirmed`] before its first byte leaves this process, and that is replaced by what the
+///    broker says: an open entry was not sent.
 /// 3. A delivery is handed out once, and settled once. Settling what is no longer ours answers
 ///    [`Settled::LostOwnership`](crate::Settled::LostOwnership), and changes nothing.
 /// 4. The attempt in [`Meta`](crate::Meta) is that of this delivery: 1 for the first, one more after
 ///    [`Verdict::Retry`](crate::Verdict::Retry) and after a crash that the broker can count, the same after
 ///    [`Verdict::Return`](crate::Verdict::Return). A count may be too high, never too low.
 /// 5. `after` is never cut short.
-/// 6. No user code (a job's drop, a waker) runs under a lock of the worker.
-/// 7. Nothing is accepted and ignored: an option in [`Extra`](crate::Extra) that it cannot keep is
+/// 6. No job is dropped and no waker woken under a lock of the worker.
+/// 7. Nothing is accepted and ignored: what [`Capabilities::refuses`] names is
 ///    [`Refusal::Unsupported`](crate::Refusal::Unsupported).
+/// 8. The engine settles every delivery, until [`shutdown`](Self::shutdown). A receipt that is dropped unsettled is given
+///    up: its lease is no longer extended, and the broker hands the job to somebody else.
 pub trait Worker: Send + Sync + Sized + 'static {
     /// The user's payload.
     type Job: Send + 'static;
@@ -57,14 +72,14 @@ pub trait Worker: Send + Sync + Sized + 'static {
 
     /// Queues jobs: waits for room where `room` says so, then for the broker's confirmation, and answers each open entry in place.
     ///
-    /// Entries that are answered already are skipped. Jobs are taken in the order of the slice.
+    /// Entries that are answered already are skipped. Jobs are taken in the order of the slice. A broker that says no
+    /// and does not say when to come back is [`Refusal::Full`](crate::Refusal::Full), also to those who would wait.
     ///
     /// # Errors
     /// The call failed as a whole. Entries that were answered before stay answered; the rest stay open, and nothing was done with them.
     ///
     /// # Cancel safety
-    /// A dropped future leaves each entry as it is: a worker answers *unconfirmed* before a job leaves the process, and
-    /// replaces that by what the broker says. So an open entry was not sent.
+    /// A dropped future leaves each entry as it is: open, unconfirmed or answered, by line 2.
     fn queue(&self, jobs: &mut [Entry<Self::Job>], room: Room) -> impl Future<Output = Result<(), WorkerError>> + Send;
 
     /// Answers at once what needs neither waiting nor I/O: the ring each entry, a broker none. What stays open goes to [`queue`](Self::queue).
@@ -127,8 +142,10 @@ pub trait Worker: Send + Sync + Sized + 'static {
 
     /// Stops intake, at once and for ever: later and waiting calls of [`queue`](Self::queue) answer [`Refusal::Closed`](crate::Refusal::Closed).
     ///
-    /// A worker whose jobs die with the process goes on handing out what could start now, then answers [`RequestError::Closed`]; what is delayed,
-    /// or comes back to be retried, waits for [`shutdown`](Self::shutdown). Idempotent.
+    /// A worker whose jobs die with the process goes on handing out what could start now, then answers
+    /// [`RequestError::Closed`]; what is delayed, or comes back to be retried, waits for [`shutdown`](Self::shutdown). A
+    /// broker fetches no more: it hands out what had arrived, then answers the same. Settling goes on, with the copies
+    /// that it publishes. Idempotent.
     fn close(&self);
 
     /// Ends the worker: the last call of an engine, made again if something came back since.

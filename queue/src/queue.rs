@@ -83,7 +83,7 @@ impl<W: Worker> Owner<W> {
     }
 
     pub(crate) fn resize(&self, slots: usize) -> u32 {
-        self.shared.worker().demand(Demand { slots, ahead: 0 });
+        self.shared.worker().demand(Demand::of(slots));
         let epoch = self.shared.control.set_target(slots);
         if let Some(spawn) = &self.spawn {
             self.shared.fill(slots).into_iter().for_each(|(rank, slot)| spawn(rank, slot));

@@ -82,7 +82,7 @@ impl<J, C: Codec<J>> AmqpFit<J, C> {
             .map_err(|e| failure("ask for confirms", e))?;
         let (feed, inbox) = mpsc::unbounded_channel();
         let (closed, tasks, events) = (CancellationToken::new(), TaskTracker::new(), EventLog::new(64));
-        let demand = watch::Sender::new(Demand { slots: 0, ahead: 0 });
+        let demand = watch::Sender::new(Demand::of(0));
         let consume = Consuming {
             channel: consuming.1.clone(),
             queue: queue.to_owned(),

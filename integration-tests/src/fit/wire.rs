@@ -4,11 +4,12 @@
 //! which have properties of their own. A copy never starts from [`Meta`]: it takes the original's pairs and overrides some,
 //! so that what another producer wrote survives a retry.
 
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use queue_core::codec::Codec;
-use queue_core::{Capabilities, Clock, Entry, Extra, Feature, Headers, JobId, Meta, Refusal, Verdict};
+use queue_core::{Capabilities, Clock, Entry, Extra, Headers, JobId, Meta, Refusal, Verdict};
 use tokio::time::Instant;
 
 pub(super) const VERSION: &str = "jobqueue-v";
@@ -36,19 +37,6 @@ pub(super) fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What a worker that is `can` must refuse of `extra`, before a byte is sent.
-pub(super) fn refused(extra: &Extra, can: &Capabilities) -> Option<Refusal> {
-    let asks = [
-        (extra.delay.is_some_and(|delay| !delay.is_zero()), Feature::Delays),
-        (extra.priority > 0, Feature::Priorities),
-        // A policy of the job's own has neither a header nor a feature yet: it is a matter of retries.
-        (extra.retries.is_some() || extra.backoff.is_some() || extra.timeout.is_some(), Feature::Retries),
-    ];
-    asks.into_iter()
-        .find(|(asked, feature)| *asked && !(can.has(*feature) && *feature != Feature::Retries))
-        .map(|(_, f)| Refusal::Unsupported(f))
-}
-
 /// The body and the pairs of an open entry, or why it cannot be sent.
 pub(super) fn encode<J, C: Codec<J>>(
     codec: &C,
@@ -57,8 +45,8 @@ pub(super) fn encode<J, C: Codec<J>>(
     can: &Capabilities,
 ) -> Result<(Vec<u8>, Pairs), Refusal> {
     let Some(job) = entry.job() else { return Err(Refusal::Closed) };
-    if let Some(refusal) = entry.extra().and_then(|extra| refused(extra, can)) {
-        return Err(refusal);
+    if let Some(feature) = entry.extra().and_then(|extra| can.refuses(extra)) {
+        return Err(Refusal::Unsupported(feature));
     }
     let mut body = Vec::new();
     codec.encode(job, &mut body).map_err(|error| Refusal::Unencodable(error.0))?;
@@ -99,7 +87,7 @@ pub(super) struct Head {
     pub(super) enqueued_ms: Option<u64>,
     pub(super) deadline_ms: Option<u64>,
     pub(super) priority: u8,
-    pub(super) content_type: Option<Box<str>>,
+    pub(super) content_type: Option<Arc<str>>,
     pub(super) kind: Option<Box<str>>,
     /// The broker's name for a message without an id of ours.
     pub(super) source: Option<Box<str>>,
@@ -138,7 +126,7 @@ impl Head {
 
     /// Ours, or a number that the broker's own name always gives.
     pub(super) fn job_id(&self) -> JobId {
-        self.id.unwrap_or_else(|| JobId::from(fnv(self.source.as_deref().unwrap_or_default())))
+        self.id.unwrap_or_else(|| JobId::of_name(self.source.as_deref().unwrap_or_default()))
     }
 
     /// The metadata of one delivery: `redeliveries` is the broker's count for this copy.
@@ -156,7 +144,7 @@ impl Head {
             extra.headers = std::mem::take(&mut self.headers);
             extra.priority = self.priority;
             extra.source = self.source.take();
-            extra.redelivered = redeliveries > 0;
+            extra.redeliveries = redeliveries;
             extra.deadline = self.deadline_ms.map(|ms| Instant::now() + Duration::from_millis(ms.saturating_sub(now)));
             meta.extra = Some(Box::new(extra));
         }
@@ -208,11 +196,6 @@ pub(super) fn number(value: &[u8]) -> Option<u64> {
 fn cut(error: &str) -> &str {
     let end = (0..=ERROR_BYTES.min(error.len())).rev().find(|at| error.is_char_boundary(*at)).unwrap_or(0);
     error.get(..end).unwrap_or_default()
-}
-
-/// FNV-1a, 64 bits: the same number for a name in every process and version.
-fn fnv(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -288,18 +271,6 @@ mod tests {
         let long = "a".to_owned() + &"é".repeat(600);
         assert_eq!(cut(&long).len(), 1023);
         assert_eq!(cut("short"), "short");
-    }
-
-    #[test]
-    fn what_cannot_be_kept_is_refused_by_name() {
-        let can = Capabilities::new("fit", Durability::Restart).with(Feature::Retries, Tier::Native);
-        let mut extra = Extra::default();
-        assert!(refused(&extra, &can).is_none());
-        extra.delay = Some(Duration::from_secs(1));
-        assert!(matches!(refused(&extra, &can), Some(Refusal::Unsupported(Feature::Delays))));
-        extra = Extra::default();
-        extra.timeout = Some(Duration::from_secs(1));
-        assert!(matches!(refused(&extra, &can), Some(Refusal::Unsupported(Feature::Retries))));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -14,9 +15,11 @@ use crate::{Payload, Undecodable};
 /// It keeps its bytes whether asked to or not: they are shared, and a dead letter carries them as they came.
 pub struct Encoded<J, C> {
     body: Bytes,
-    content_type: Option<Box<str>>,
+    content_type: Option<Arc<str>>,
     kind: Option<Box<str>>,
     codec: C,
+    /// Why it is no job, where the backend knows before the codec.
+    broken: Option<Undecodable>,
     job: PhantomData<fn() -> J>,
 }
 
@@ -24,12 +27,12 @@ impl<J, C: Codec<J>> Encoded<J, C> {
     /// A body as it came from the broker.
     #[must_use]
     pub fn new(codec: C, body: Bytes) -> Self {
-        Self { body, content_type: None, kind: None, codec, job: PhantomData }
+        Self { body, content_type: None, kind: None, codec, broken: None, job: PhantomData }
     }
 
-    /// With the `content-type` that came with it.
+    /// With the `content-type` that came with it. Shared: most messages of a queue have the same.
     #[must_use]
-    pub fn with_content_type(mut self, content_type: Option<Box<str>>) -> Self {
+    pub fn with_content_type(mut self, content_type: Option<Arc<str>>) -> Self {
         self.content_type = content_type;
         self
     }
@@ -38,6 +41,13 @@ impl<J, C: Codec<J>> Encoded<J, C> {
     #[must_use]
     pub fn with_kind(mut self, kind: Option<Box<str>>) -> Self {
         self.kind = kind;
+        self
+    }
+
+    /// A body that the backend knows to be no job: of a newer format version, or without a body at all.
+    #[must_use]
+    pub fn with_broken(mut self, why: Undecodable) -> Self {
+        self.broken = Some(why);
         self
     }
 
@@ -58,6 +68,9 @@ impl<J: Send + 'static, C: Codec<J>> Payload for Encoded<J, C> {
     type Job = J;
 
     fn take(self, _keep: bool) -> (Result<J, Undecodable>, Option<Self>) {
+        if let Some(why) = &self.broken {
+            return (Err(why.clone()), Some(self));
+        }
         // A codec of the user's may panic: the body is still here, and becomes a dead letter.
         let decoded = catch_unwind(AssertUnwindSafe(|| self.codec.decode(self.wire())));
         let job = decoded.unwrap_or_else(|_| Err(Undecodable("the codec panicked".into())));

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use queue_core::{Entry, Feature, JobId, Worker};
+use queue_core::{Capabilities, Entry, JobId, Worker};
 
 use super::{EnqueueError, ErasedJobBuilder, Intake, Wait};
 
@@ -15,8 +15,7 @@ pub(crate) type BoxedEnqueue<'a, J> = Pin<Box<dyn Future<Output = Result<JobId, 
 pub(crate) trait AnyIntake<J>: Send + Sync {
     fn try_one(&self, entry: Entry<J>) -> Result<JobId, Entry<J>>;
     fn enqueue_slowly(&self, entry: Entry<J>, wait: Wait) -> BoxedEnqueue<'_, J>;
-    fn unsupported(&self, extra: &queue_core::Extra) -> Option<Feature>;
-    fn backend(&self) -> &'static str;
+    fn capabilities(&self) -> &Capabilities;
     fn reject(&self, error: EnqueueError<J>) -> EnqueueError<J>;
 }
 
@@ -30,12 +29,8 @@ impl<W: Worker> AnyIntake<W::Job> for Intake<W> {
         Box::pin(Self::enqueue_slowly(self, entry, wait))
     }
 
-    fn unsupported(&self, extra: &queue_core::Extra) -> Option<Feature> {
-        Self::unsupported(self, extra)
-    }
-
-    fn backend(&self) -> &'static str {
-        self.worker.capabilities().backend
+    fn capabilities(&self) -> &Capabilities {
+        self.worker.capabilities()
     }
 
     fn reject(&self, error: EnqueueError<W::Job>) -> EnqueueError<W::Job> {
@@ -113,6 +108,6 @@ impl<J> Clone for Enqueuer<J> {
 
 impl<J: 'static> fmt::Debug for Enqueuer<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Enqueuer").field("backend", &self.0.backend()).finish()
+        f.debug_struct("Enqueuer").field("backend", &self.0.capabilities().backend).finish()
     }
 }

@@ -192,8 +192,9 @@ fn checked<J, T: AnyIntake<J> + ?Sized>(job: J, options: Options, intake: &T) ->
     if let Some(reason) = options.invalid {
         return Err(intake.reject(EnqueueError::Invalid { job, reason }));
     }
-    match intake.unsupported(&options.extra) {
-        Some(feature) => Err(intake.reject(EnqueueError::Unsupported { job, backend: intake.backend(), feature })),
+    let can = intake.capabilities();
+    match can.refuses(&options.extra) {
+        Some(feature) => Err(intake.reject(EnqueueError::Unsupported { job, backend: can.backend, feature })),
         None => Ok(Entry::with_extra(job, options.extra)),
     }
 }

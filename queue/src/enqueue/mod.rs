@@ -12,7 +12,7 @@ pub use job::{ErasedJobBuilder, JobBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use queue_core::{Answer, Entry, Extra, Feature, JobId, Refusal, Room, Worker, WorkerError};
+use queue_core::{Answer, Entry, JobId, Refusal, Room, Worker, WorkerError};
 
 /// The worker, and what is counted of enqueues: all that an enqueuer needs, and nothing of the engine.
 #[derive(Debug)]
@@ -86,27 +86,14 @@ impl<W: Worker> Intake<W> {
         let mut entries: Vec<_> = jobs.into_iter().map(Entry::new).collect();
         let failed = self.ask(&mut entries, wait).await.err();
         let (mut accepted, mut refused) = (Vec::with_capacity(entries.len()), Vec::new());
-        // One failure of the call is the failure of each entry that it left open.
-        let why = failed.as_ref().map(|error| (error.class(), error.to_string()));
         for entry in entries {
-            let failed = why.as_ref().map(|(class, text)| WorkerError::new(*class, text.as_str()));
-            match self.answer(entry, failed) {
+            // One failure of the call is the failure of each entry that it left open.
+            match self.answer(entry, failed.clone()) {
                 Ok(id) => accepted.push(id),
                 Err(error) => refused.push(error),
             }
         }
         if refused.is_empty() { Ok(accepted) } else { Err(EnqueueManyError { accepted, refused }) }
-    }
-
-    /// What `extra` asks for and the worker does not have.
-    pub(crate) fn unsupported(&self, extra: &Extra) -> Option<Feature> {
-        let asked = [
-            (extra.delay.is_some(), Feature::Delays),
-            (extra.priority > 0, Feature::Priorities),
-            (extra.retries.is_some_and(|retries| retries > 0), Feature::Retries),
-        ];
-        let can = self.worker.capabilities();
-        asked.into_iter().find_map(|(asked, feature)| (asked && !can.has(feature)).then_some(feature))
     }
 
     pub(crate) fn reject(&self, error: EnqueueError<W::Job>) -> EnqueueError<W::Job> {

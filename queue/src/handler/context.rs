@@ -94,7 +94,7 @@ impl<S> Context<S> {
     /// Whether the broker says that it handed this message out before.
     #[must_use]
     pub fn is_redelivered(&self) -> bool {
-        self.extra.as_deref().is_some_and(|extra| extra.redelivered)
+        self.extra.as_deref().is_some_and(|extra| extra.redeliveries > 0)
     }
 
     /// A number that grows with each delivery of the job, where the broker has what it takes.

@@ -52,7 +52,7 @@ pub(crate) struct Shutdown<J> {
     deadline: watch::Sender<Option<Instant>>,
     progress: watch::Sender<Progress>,
     unrun: Arc<Mutex<Vec<Unrun<J>>>>,
-    error: Mutex<Option<Arc<WorkerError>>>,
+    error: Mutex<Option<WorkerError>>,
 }
 
 impl<J: Send + 'static> Shutdown<J> {
@@ -157,7 +157,7 @@ impl<J: Send + 'static> Shutdown<J> {
         self.unrun.lock().extend(unrun.into_iter().map(Unrun::new));
         if let Err(error) = answer {
             tracing::warn!(error = %error, "The worker did not end cleanly.");
-            *self.error.lock() = Some(Arc::new(error));
+            *self.error.lock() = Some(error);
         }
     }
 }

@@ -100,7 +100,7 @@ impl<J> fmt::Debug for Report<J> {
 #[error("the worker did not end cleanly")]
 pub struct ShutdownError<J> {
     /// What the worker said.
-    pub source: Arc<WorkerError>,
+    pub source: WorkerError,
     /// The report all the same.
     pub report: Report<J>,
 }

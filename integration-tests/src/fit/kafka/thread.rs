@@ -73,7 +73,7 @@ impl<J: Send + 'static, C: Codec<J>> Shared<J, C> {
             partitions: Partitions::default(),
             lane: Mutex::default(),
             arrived: Notify::new(),
-            demand: Mutex::new(Demand { slots: 0, ahead: 0 }),
+            demand: Mutex::new(Demand::of(0)),
             closed: CancellationToken::new(),
             ended: CancellationToken::new(),
             committing: Mutex::default(),
@@ -129,7 +129,7 @@ impl<J: Send + 'static, C: Codec<J>> Shared<J, C> {
 
     /// Pauses what has no room and resumes what has. Polling goes on either way.
     fn flow(&self, consumer: &BaseConsumer<Group<J, C>>, paused: &mut BTreeSet<i32>, full: &mut bool) {
-        let Demand { slots, ahead } = *self.demand.lock();
+        let Demand { slots, ahead, .. } = *self.demand.lock();
         let (limit, held) = (if slots == 0 { 0 } else { slots + ahead }, self.lane.lock().len());
         // Each pause drops what was prefetched: hence the gap between the two.
         *full = self.closed.is_cancelled() || held >= limit || (*full && held > limit / 2);
