@@ -107,3 +107,66 @@ impl Default for Backoff {
         Self::exponential()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn millis(backoff: Backoff, n: u32) -> f64 {
+        backoff.wait(n).as_secs_f64() * 1_000.0
+    }
+
+    #[test]
+    fn the_waits_double_up_to_the_maximum() {
+        let exact = Backoff::default().without_jitter();
+        let waits: Vec<_> = (1..=9).map(|n| exact.wait(n).as_millis()).collect();
+        assert_eq!(waits, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
+    }
+
+    #[test]
+    fn no_attempt_overflows() {
+        for exact in [Backoff::exponential(), Backoff::exponential().factor(f64::MAX), Backoff::fixed(Duration::MAX)] {
+            let exact = exact.without_jitter();
+            for n in [1_000, u32::MAX] {
+                assert_eq!(exact.wait(n), exact.max, "{exact:?} {n}");
+            }
+            assert_eq!(exact.wait(0), exact.wait(1));
+        }
+        let jittered = Backoff::fixed(Duration::MAX);
+        assert!(Backoff { jitter: true, ..jittered }.wait(u32::MAX) <= Duration::MAX);
+    }
+
+    #[test]
+    fn full_jitter_draws_evenly_from_zero_to_the_wait() {
+        let waits: Vec<f64> = (0..1_000).map(|_| millis(Backoff::exponential(), 1)).collect();
+        assert!(waits.iter().all(|wait| (0.0..=100.0).contains(wait)));
+        // The mean of 1,000 even draws has a deviation of 0.9 ms: ten of them are never passed by chance.
+        let mean = waits.iter().sum::<f64>() / 1_000.0;
+        assert!((40.0..60.0).contains(&mean), "{mean}");
+        assert!(waits.iter().any(|wait| *wait < 20.0) && waits.iter().any(|wait| *wait > 80.0));
+    }
+
+    #[test]
+    fn a_fixed_wait_stays() {
+        let fixed = Backoff::fixed(Duration::from_secs(3));
+        assert!([1, 2, 50].into_iter().all(|n| fixed.wait(n) == Duration::from_secs(3)));
+        assert_eq!(Backoff::fixed(Duration::ZERO).wait(7), Duration::ZERO);
+    }
+
+    #[test]
+    fn senseless_values_are_refused_by_name() {
+        assert_eq!(Backoff::exponential().validate(), Ok(()));
+        assert_eq!(Backoff::exponential().factor(1.0).validate(), Ok(()));
+        for factor in [0.0, -2.0, 0.999, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(Backoff::exponential().factor(factor).validate(), Err(InvalidBackoff::Factor(factor)));
+        }
+        assert!(matches!(
+            Backoff::exponential().factor(f64::NAN).validate(),
+            Err(InvalidBackoff::Factor(factor)) if factor.is_nan()
+        ));
+        let (base, max) = (Duration::from_millis(2), Duration::from_millis(1));
+        let refused = Backoff::exponential().base(base).max(max).validate();
+        assert_eq!(refused, Err(InvalidBackoff::BaseAboveMax { base, max }));
+        assert_eq!(Backoff::exponential().base(max).max(max).validate(), Ok(()));
+    }
+}

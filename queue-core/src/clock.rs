@@ -97,3 +97,65 @@ impl Default for Clock {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::advance;
+
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stopped_clock_reads_the_exact_time() {
+        let clock = Clock::new();
+        advance(3 * MS).await;
+        assert_eq!(clock.stamp().as_millis(), 3);
+        advance(Duration::from_micros(1_999)).await;
+        assert_eq!(clock.stamp().as_millis(), 4);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_ticking_clock_stands_between_ticks_and_an_age_is_exact() {
+        let clock = Clock::new();
+        advance(10 * MS).await;
+        clock.tick(Instant::now());
+        advance(4 * MS).await;
+        let stamp = clock.stamp();
+        assert_eq!(stamp.as_millis(), 10);
+        assert_eq!(clock.age(stamp), 4 * MS);
+        clock.tick(Instant::now());
+        assert_eq!(clock.stamp().as_millis(), 14);
+        advance(MS).await;
+        clock.stop();
+        assert_eq!(clock.stamp().as_millis(), 15);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_tick_in_the_first_millisecond_is_no_stop() {
+        let clock = Clock::new();
+        clock.tick(Instant::now());
+        advance(7 * MS).await;
+        assert_eq!(clock.stamp().as_millis(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_keeps_the_age_that_it_came_with() {
+        let clock = Clock::new();
+        // Older than the clock itself.
+        let stamp = clock.stamp_of_age(Duration::from_secs(3_600));
+        assert_eq!(clock.age(stamp), Duration::from_secs(3_600));
+        advance(5 * MS).await;
+        assert_eq!(clock.age(stamp), Duration::from_secs(3_600) + 5 * MS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_age_survives_the_wrap() {
+        let clock = Clock::new();
+        advance(Duration::from_millis(u64::from(u32::MAX) - 1)).await;
+        let stamp = clock.stamp();
+        advance(4 * MS).await;
+        assert!(clock.stamp().as_millis() < stamp.as_millis());
+        assert_eq!(clock.age(stamp), 4 * MS);
+    }
+}

@@ -158,3 +158,36 @@ impl<P, R> Settling<P, R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settling() -> Settling<&'static str, u32> {
+        let delivery = Delivery { meta: Meta { attempt: 3, ..Meta::default() }, payload: "job", receipt: 7 };
+        Settling::new(delivery.into(), Verdict::Ack)
+    }
+
+    #[test]
+    fn an_answer_gives_the_delivery_once_and_a_second_changes_nothing() {
+        let mut settling = settling();
+        assert_eq!(settling.answered(), None);
+        let (unsettled, verdict) = settling.answer(Settled::LostOwnership).unwrap();
+        assert_eq!((unsettled.payload, unsettled.receipt, unsettled.meta.attempt), (Some("job"), 7, 3));
+        assert!(matches!(verdict, Verdict::Ack));
+        assert!(settling.answer(Settled::Done).is_none());
+        assert_eq!(settling.answered(), Some(Settled::LostOwnership));
+        assert!(settling.asked().is_none());
+        assert!(settling.into_asked().is_none());
+    }
+
+    #[test]
+    fn an_unanswered_settling_keeps_its_delivery() {
+        let settling = settling();
+        let (asked, verdict) = settling.asked().unwrap();
+        assert_eq!((asked.payload, asked.receipt), (Some("job"), 7));
+        assert!(matches!(verdict, Verdict::Ack));
+        let (unsettled, _) = settling.into_asked().unwrap();
+        assert_eq!((unsettled.payload, unsettled.receipt, unsettled.meta.attempt), (Some("job"), 7, 3));
+    }
+}

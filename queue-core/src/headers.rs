@@ -53,3 +53,30 @@ impl Headers {
         self.0.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_their_order_and_a_second_value_replaces_the_first() {
+        let mut headers = Headers::default();
+        assert!(headers.is_empty());
+        assert_eq!(headers.set("b", "1"), None);
+        assert_eq!(headers.set("a", vec![0, 255]), None);
+        assert_eq!(headers.set("b", "3"), Some(Bytes::from_static(b"1")));
+        let all: Vec<_> = headers.iter().map(|(name, value)| (name, &value[..])).collect();
+        assert_eq!(all, [("b", &b"3"[..]), ("a", &[0, 255])]);
+        assert_eq!(headers.len(), 2);
+        assert!(!headers.is_empty());
+    }
+
+    #[test]
+    fn a_name_is_found_as_it_was_set() {
+        let mut headers = Headers::default();
+        headers.set("Tenant", "");
+        assert_eq!(headers.get("Tenant"), Some(&b""[..]));
+        assert_eq!(headers.get("tenant"), None);
+        assert_eq!(headers.get("Ten"), None);
+    }
+}

@@ -49,3 +49,36 @@ impl Default for IdSource {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn two_sources_never_give_an_id_twice() {
+        let mut sources = [IdSource::new(), IdSource::default()];
+        let mut seen = HashSet::with_capacity(1_000_000);
+        for _ in 0..500_000 {
+            for source in &mut sources {
+                assert!(seen.insert(source.take()));
+            }
+        }
+        assert_eq!(sources.map(|source| source.taken()), [500_000, 500_000]);
+    }
+
+    #[test]
+    fn sources_of_two_threads_start_apart() {
+        let other = std::thread::spawn(|| IdSource::new().take()).join().unwrap();
+        // Not even near: the next million of one must not reach the other.
+        assert!(IdSource::new().take().get().abs_diff(other.get()) > 1_000_000);
+    }
+
+    #[test]
+    fn the_count_survives_the_wrap() {
+        let mut ids = IdSource { next: u64::MAX, first: u64::MAX };
+        assert_eq!([ids.take(), ids.take()], [JobId::from(u64::MAX), JobId::from(0)]);
+        assert_eq!(ids.taken(), 2);
+    }
+}

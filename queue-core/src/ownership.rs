@@ -81,3 +81,70 @@ impl Ownership {
         self.lost().map_or(Poll::Pending, Poll::Ready)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::sync::atomic::AtomicUsize;
+    use std::task::{Wake, Waker};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn each_loss_is_told_and_the_first_stays() {
+        for (first, second) in [
+            (Loss::LeaseExpired, Loss::Revoked),
+            (Loss::Disconnected, Loss::LeaseExpired),
+            (Loss::Revoked, Loss::Disconnected),
+        ] {
+            let ours = Ownership::new();
+            let engines = ours.clone();
+            assert_eq!(engines.lost(), None);
+            ours.lose(first);
+            ours.lose(second);
+            assert_eq!((engines.lost(), ours.lost()), (Some(first), Some(first)));
+        }
+    }
+
+    #[test]
+    fn only_the_first_loss_wakes_whoever_polls() {
+        let (ours, count) = (Ownership::new(), Arc::new(Count::default()));
+        let waker = Waker::from(Arc::clone(&count));
+        let mut cx = Context::from_waker(&waker);
+        assert_eq!(ours.poll_lost(&mut cx), Poll::Pending);
+        assert_eq!(count.0.load(Ordering::SeqCst), 0);
+        ours.lose(Loss::Revoked);
+        assert_eq!(count.0.load(Ordering::SeqCst), 1);
+        assert_eq!(ours.poll_lost(&mut cx), Poll::Ready(Loss::Revoked));
+        ours.lose(Loss::Disconnected);
+        assert_eq!(count.0.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn a_loss_on_another_thread_ends_the_wait() {
+        for _ in 0..200 {
+            let ours = Ownership::new();
+            let engines = ours.clone();
+            let thread = std::thread::spawn(move || ours.lose(Loss::Disconnected));
+            let lost = poll_fn(|cx| engines.poll_lost(cx));
+            let late = tokio::time::sleep(Duration::from_secs(10));
+            // A timeout would look once more before it gives up, and so hide a wake that never came.
+            tokio::select! {
+                biased;
+                () = late => panic!("nobody was woken"),
+                loss = lost => assert_eq!(loss, Loss::Disconnected),
+            }
+            thread.join().unwrap();
+        }
+    }
+}
