@@ -1,4 +1,21 @@
 //! How a job becomes the body of a message, and back.
+//!
+//! Four codecs, each behind a feature of its own name: `Json` (the default), `MessagePack`, `Postcard` and `Bincode`. Each reads and
+//! writes any job that serde can, and passes a [`Routed`](crate::Routed) through. A message is [`Undecodable`] where its content type is
+//! another codec's, where bytes follow the value, where the type of the job refuses it or panics, and beyond these bounds:
+//!
+//! | bound | default | reason |
+//! |---|---|---|
+//! | size of a body, read or written | 16 MiB, set by `max_bytes` | the largest message of RabbitMQ 4 unless configured |
+//! | depth of a value | 128 levels | the limit of serde_json; a value of big structs fits a stack of 2 MiB |
+//! | elements reserved ahead of being read | 4,096 | a guess: a claimed length costs nothing to write |
+//! | elements that take no bytes, as in `Vec<()>` | 65,536 in a body | a guess: no common job has them |
+//!
+//! Each sequence, map, struct, tuple, enum, newtype and `Some` is a level. Depth is bounded in reading only: a job that nests
+//! deeper is written, and is undecodable. A type that buffers its input (`untagged`, `flatten`, an internal tag) is bounded while it is
+//! buffered; whether it then ends is up to the type.
+//!
+//! A reason names what the type wanted, and nothing of the body: neither a value nor the name of an unknown field.
 
 #[cfg(feature = "bincode")]
 mod bincode;
