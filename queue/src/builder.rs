@@ -56,14 +56,21 @@ pub(crate) const MAX_SLOTS: usize = 1 << 20;
 
 /// The settings of a queue.
 ///
-/// | setting | default | why |
-/// |---|---|---|
-/// | [`slots`](Self::slots) | the available parallelism | right for handlers that compute; raise it for those that wait |
-/// | [`retry`](Self::retry) | [`Retry::exponential(5)`](Retry::exponential), none where the worker keeps no copy | passing errors heal, lasting ones end |
-/// | [`timeout`](Self::timeout) | none | only you know how long a job may take |
-/// | [`deadline`](Self::deadline) | none | only you know when a job is worth nothing |
-/// | [`on_shutdown`](Self::on_shutdown) | drain where jobs die with the process, else return | no job is lost |
-/// | [`state`](Self::state) | `()` | |
+/// Each has a default, and [`guide`](crate::guide#every-default) has them all in one table.
+///
+/// ```
+/// # use queue::{OnShutdown, Queue, Retry, Ring};
+/// # use std::time::Duration;
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let queue = Queue::with_worker(Ring::new())
+///     .slots(16)
+///     .retry(Retry::exponential(3).max(Duration::from_secs(60)))
+///     .timeout(Duration::from_secs(5))
+///     .deadline(Duration::from_secs(600))
+///     .on_shutdown(OnShutdown::Return)
+///     .start(async |to: String| println!("sent to {to}"))?;
+/// # drop(queue.shutdown(Duration::ZERO).await?); Ok(()) }
+/// ```
 ///
 /// A builder that is dropped, or does not start, closes its worker: its enqueuers answer
 /// [`EnqueueError::Closed`](crate::EnqueueError::Closed).
