@@ -17,18 +17,30 @@ pub(crate) type Verdict = Result<String, Failure>;
 
 /// Why a command failed, as one line. Details have been printed by then.
 #[derive(Debug)]
-pub(crate) struct Failure(String);
+pub(crate) struct Failure {
+    reason: String,
+    code: u8,
+}
 
 impl Failure {
     /// With `reason` as the verdict line.
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self(reason.into())
+        Self { reason: reason.into(), code: 1 }
+    }
+
+    /// The same, where a command tells kinds of failure apart by its exit code.
+    pub(crate) fn with_code(code: u8, reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), code }
+    }
+
+    pub(crate) const fn code(&self) -> u8 {
+        self.code
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.reason)
     }
 }
 

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program talks through its output")]
 
 mod behaviours;
+mod bench;
 mod cargo;
 mod command;
 mod features;
@@ -25,6 +26,11 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "behaviours", about: "docs/behaviours.md against the tests that cite it", run: behaviours::run },
     Command { name: "features", about: "each library crate with each of its features alone", run: features::run },
+    Command {
+        name: "bench",
+        about: "speed and allocations, held against limits; `bench --help` says more",
+        run: bench::run,
+    },
     Command { name: "help", about: "this list", run: help },
 ];
 
@@ -43,7 +49,7 @@ fn main() -> ExitCode {
         }
         Err(failure) => {
             eprintln!("xtask {name}: FAILED: {failure}");
-            ExitCode::FAILURE
+            ExitCode::from(failure.code())
         }
     }
 }
