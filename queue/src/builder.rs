@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use crate::engine::Shared;
 use crate::enqueue::{Enqueuer, Intake};
-use crate::handler::Handler;
+use crate::handler::{Handler, HandlerResult};
 use crate::policy::Policy;
 use crate::queue::{Owner, Queue, Spawn};
 use crate::shutdown::{OnShutdown, Shutdown};
@@ -154,7 +154,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// A setting makes no sense, the worker cannot keep it, or there is no runtime. Nothing was spawned.
     pub fn start<H, M>(self, handler: H) -> Result<Queue<W>, StartError>
     where
-        H: Handler<M, W::Job, S>,
+        H: Handler<M, W::Job, S, Output: HandlerResult, Future: Send>,
         S: Send + Sync + 'static,
         M: 'static,
     {

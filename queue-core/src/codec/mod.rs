@@ -27,6 +27,12 @@ pub struct Wire<'a> {
 /// Writes and reads the body of a message: the codec's bytes are the whole body, no wrapper, no base64.
 ///
 /// Reading is bounded in size and depth and never panics, whatever the bytes are.
+#[diagnostic::on_unimplemented(
+    message = "`{J}` is no job for a broker: the codec `{Self}` has no bytes for it",
+    label = "a broker's jobs leave this process as bytes",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for it, or give the worker a codec of your own",
+    note = "what cannot leave the process, such as a closure or a connection, runs on `Ring::once()`"
+)]
 pub trait Codec<J>: Clone + Send + Sync + 'static {
     /// What the body is, as a media type.
     fn content_type<'a>(&'a self, job: &'a J) -> &'a str;

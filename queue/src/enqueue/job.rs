@@ -48,11 +48,11 @@ macro_rules! common_options {
 
 /// The options that ask something of the worker; `$bound` is what it must be able to do.
 macro_rules! worker_options {
-    ($($bound:tt)*) => {
+    ($bound:ty) => {
         /// Hands it out after this wait, not earlier.
         pub fn delay(mut self, after: Duration) -> Self
         where
-            $($bound)*: Delays,
+            $bound: Delays,
         {
             self.options.extra.delay = Some(after);
             self
@@ -61,7 +61,7 @@ macro_rules! worker_options {
         /// Higher is handed out first; 0 is the lowest and the default.
         pub fn priority(mut self, priority: u8) -> Self
         where
-            $($bound)*: Priorities,
+            $bound: Priorities,
         {
             self.options.extra.priority = priority;
             self
@@ -70,7 +70,7 @@ macro_rules! worker_options {
         /// Retries after the first attempt: 1 makes at most 2 attempts.
         pub fn retries(mut self, retries: u32) -> Self
         where
-            $($bound)*: Retries,
+            $bound: Retries,
         {
             self.options.extra.retries = Some(retries);
             self
@@ -79,7 +79,7 @@ macro_rules! worker_options {
         /// The waits between its attempts.
         pub fn backoff(mut self, backoff: Backoff) -> Self
         where
-            $($bound)*: Retries,
+            $bound: Retries,
         {
             self.options.backoff(backoff);
             self

@@ -8,7 +8,7 @@ use std::task::{Poll, ready};
 
 use tokio::task::JoinHandle;
 
-use super::{At, Context, Handler, HandlerResult};
+use super::{At, Context, Handler};
 use crate::panic::{self, Location};
 
 /// A handler for code that computes or blocks: each job runs on a thread of the runtime's blocking pool.
@@ -74,11 +74,12 @@ pub struct BlockingPlain<R>(std::marker::PhantomData<R>);
 #[expect(unnameable_types, reason = "a marker that is always inferred")]
 pub struct BlockingWithContext<R>(std::marker::PhantomData<R>);
 
+#[diagnostic::do_not_recommend]
 impl<F, R, J, S> Handler<BlockingPlain<R>, J, S> for Blocking<F>
 where
     J: Send + 'static,
     F: Fn(J) -> R + Send + Sync + 'static,
-    R: HandlerResult + 'static,
+    R: Send + 'static,
 {
     type Output = R;
     type Future = BlockingRun<R>;
@@ -90,12 +91,13 @@ where
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<F, R, J, S> Handler<BlockingWithContext<R>, J, S> for Blocking<F>
 where
     J: Send + 'static,
     S: Clone + Send + 'static,
     F: Fn(J, Context<S>) -> R + Send + Sync + 'static,
-    R: HandlerResult + 'static,
+    R: Send + 'static,
 {
     type Output = R;
     type Future = BlockingRun<R>;

@@ -42,14 +42,14 @@ pub struct At<'a, S> {
     message = "this is no handler for jobs of type `{J}` with state `{S}`",
     label = "not a handler",
     note = "a handler is `async fn(job: {J})` or `async fn(job: {J}, cx: Context<{S}>)`, or a closure of that form that returns a future",
-    note = "it returns `()`, `Result<(), E>` or `Outcome`; its future is `Send`; what it shares comes from `.state(..)` through `cx.state()`, not from captured references",
+    note = "what it shares comes from `.state(..)` through `cx.state()`, not from captured references",
     note = "for code that blocks or computes use `blocking(fn)`"
 )]
 pub trait Handler<M, J, S>: Send + Sync + 'static {
-    /// What it returns.
-    type Output: HandlerResult;
-    /// The running handler.
-    type Future: Future<Output = Self::Output> + Send;
+    /// What it returns: for `start` a [`HandlerResult`].
+    type Output;
+    /// The running handler: for `start` one that is `Send`.
+    type Future: Future<Output = Self::Output>;
     /// Whether it wants to know when it started: a clock reading a job.
     #[doc(hidden)]
     const TIMED: bool = false;
@@ -60,6 +60,11 @@ pub trait Handler<M, J, S>: Send + Sync + 'static {
     #[doc(hidden)]
     fn call(&self, job: J, at: At<'_, S>) -> Self::Future;
 }
+
+/// A handler that can run: `start` asks for these bounds by themselves, so that the compiler says which of them is missing.
+pub(crate) trait Runs<M, J, S>: Handler<M, J, S, Output: HandlerResult, Future: Send> {}
+
+impl<H, M, J, S> Runs<M, J, S> for H where H: Handler<M, J, S, Output: HandlerResult, Future: Send> {}
 
 /// The form `async fn(job)`.
 #[doc(hidden)]
@@ -76,7 +81,7 @@ pub struct WithContext<Fut>(std::marker::PhantomData<Fut>);
 impl<F, Fut, J, S> Handler<Plain<Fut>, J, S> for F
 where
     F: Fn(J) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: HandlerResult> + Send,
+    Fut: Future,
 {
     type Output = Fut::Output;
     type Future = Fut;
@@ -91,7 +96,7 @@ impl<F, Fut, J, S> Handler<WithContext<Fut>, J, S> for F
 where
     S: Clone,
     F: Fn(J, Context<S>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: HandlerResult> + Send,
+    Fut: Future,
 {
     type Output = Fut::Output;
     type Future = Fut;

@@ -18,7 +18,7 @@ use super::Slot;
 use super::end::End;
 use crate::control::Phase;
 use crate::engine::Shared;
-use crate::handler::{At, CancelReason, Handler, HandlerResult, Judgement};
+use crate::handler::{At, CancelReason, HandlerResult, Judgement, Runs};
 use crate::policy::Plan;
 
 /// What a slot's task has to wait for.
@@ -73,7 +73,7 @@ type Polled<O> = Poll<Result<O, Undecodable>>;
 impl<'a, W, H, M, S> Drive<'a, W, H, M, S>
 where
     W: Worker,
-    H: Handler<M, W::Job, S>,
+    H: Runs<M, W::Job, S>,
 {
     pub(super) fn new(shared: &'a Shared<W>, slot: &'a Arc<Slot>, handler: &'a H, state: &'a S) -> Self {
         Self {

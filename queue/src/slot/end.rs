@@ -8,7 +8,7 @@ use queue_core::{Cause, Meta, Reason, UnsettledOf, Verdict, Worker};
 use tokio::time::Instant;
 
 use super::drive::{Drive, Flow, Step, dead, drop_guarded};
-use crate::handler::{BoxError, CancelReason, Handler, HandlerResult, Judgement, error_chain};
+use crate::handler::{BoxError, CancelReason, HandlerResult, Judgement, Runs, error_chain};
 use crate::panic::{self, Location};
 use crate::policy::Plan;
 
@@ -46,7 +46,7 @@ struct Failure {
 impl<W, H, M, S> Drive<'_, W, H, M, S>
 where
     W: Worker,
-    H: Handler<M, W::Job, S>,
+    H: Runs<M, W::Job, S>,
 {
     /// Counts the end, and finds the verdict. The future is dropped, unless it cannot be stopped.
     #[cold]

@@ -16,7 +16,7 @@ use super::drive::{Drive, Step};
 use super::settle::settle;
 use crate::control::Phase;
 use crate::engine::Shared;
-use crate::handler::Handler;
+use crate::handler::Runs;
 
 /// After so many jobs that never waited the runtime gets a turn.
 const YIELD_AFTER: usize = 256;
@@ -45,7 +45,7 @@ impl<W: Worker> Drop for Place<'_, W> {
 impl<W: Worker, H, S> SlotTask<W, H, S> {
     pub(crate) async fn run<M>(self)
     where
-        H: Handler<M, W::Job, S>,
+        H: Runs<M, W::Job, S>,
     {
         poll_fn(|cx| Poll::Ready(drop(self.slot.waker.set(cx.waker().clone())))).await;
         let place = Place(&self.shared, self.rank, &self.slot);
@@ -91,7 +91,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
     /// Follows what the slots were told since. False if this one shall end.
     async fn follow<M>(&self, drive: &mut Drive<'_, W, H, M, S>) -> bool
     where
-        H: Handler<M, W::Job, S>,
+        H: Runs<M, W::Job, S>,
     {
         let epoch = self.shared.control.epoch();
         if epoch == drive.seen {
