@@ -81,7 +81,7 @@ impl<W: Worker> Shared<W> {
     /// A slot wants to end. False where it is wanted after all: a resize up came between.
     pub(crate) fn retire(&self, rank: usize, slot: &Arc<Slot>) -> bool {
         let mut slots = self.slots.write();
-        if self.control.phase() == Phase::Running && rank < self.control.target() {
+        if self.control.phase() <= Phase::Draining && rank < self.control.target() {
             return false;
         }
         self.end(&mut slots, rank, slot);
