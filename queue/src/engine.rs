@@ -1,6 +1,7 @@
 //! What the handle and the slots of one queue share.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use parking_lot::RwLock;
 use queue_core::{Durability, Worker};
@@ -100,6 +101,11 @@ impl<W: Worker> Shared<W> {
             slot.counters.add_to(&mut slots.ended);
             self.slots_changed.notify_waiters();
         }
+    }
+
+    /// Whether `waker` is that of a slot: whoever it wakes runs inside a handler.
+    pub(crate) fn is_slot(&self, waker: &Waker) -> bool {
+        self.slots.read().live().any(|slot| slot.has(waker))
     }
 
     pub(crate) fn wake_slots(&self) {

@@ -9,6 +9,7 @@ use queue_core::{Demand, Entry, JobId, Worker};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
+use crate::control::Phase;
 use crate::engine::Shared;
 use crate::enqueue::{EnqueueError, EnqueueManyError, Enqueuer, JobBuilder, Wait};
 use crate::shutdown::{OnShutdown, Report, Shutdown, ShutdownError};
@@ -50,11 +51,15 @@ pub(crate) struct Owner<W: Worker> {
 }
 
 impl<W: Worker> Owner<W> {
-    /// Asks for the end; the first who does puts it on the runtime.
+    /// Asks for the end. The first who does closes the intake, here and now, and puts the rest on the runtime.
     fn end(&self, deadline: Instant) {
         if self.shutdown.ask(deadline) {
-            let (shared, shutdown, on_shutdown) = (self.shared.clone(), self.shutdown.clone(), self.on_shutdown);
-            let end = async move { shutdown.drive(&shared, on_shutdown).await };
+            self.shared.worker().close();
+            self.shared.enter(match self.on_shutdown {
+                OnShutdown::Drain => Phase::Draining,
+                OnShutdown::Return => Phase::Stopping,
+            });
+            let end = self.shutdown.clone().drive(self.shared.clone());
             self.shared.tracker.spawn_on(end, &self.runtime);
         }
     }
@@ -167,7 +172,7 @@ impl<W: Worker> Queue<W> {
     /// The change is made in the first poll; a dropped future only stops waiting for it to be followed.
     pub async fn resize(&self, slots: usize) {
         let turn = self.0.resizing.lock().await;
-        if self.0.shared.control.phase() != crate::control::Phase::Running {
+        if self.0.shared.control.phase() != Phase::Running {
             return;
         }
         let epoch = self.0.resize(slots);

@@ -98,7 +98,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         let phase = self.shared.control.phase();
         let wanted = match phase {
             Phase::Running | Phase::Draining => self.rank < self.shared.control.target(),
-            Phase::Stopping | Phase::Cancelling => false,
+            Phase::Stopping | Phase::Cancelling | Phase::GivingUp => false,
         };
         if !wanted || phase == Phase::Draining {
             // To the other slots, where the worker takes it at once; what this one keeps it drains itself.
