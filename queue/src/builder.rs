@@ -54,6 +54,20 @@ pub enum StartError {
 /// The most slots of one queue: more would be a mistake in units, and cost gigabytes.
 const MAX_SLOTS: usize = 1 << 20;
 
+/// The intake of a queue that has yet to start. Dropped before, it closes: nobody would run a job.
+struct Unstarted<W: Worker> {
+    intake: Arc<Intake<W>>,
+    started: bool,
+}
+
+impl<W: Worker> Drop for Unstarted<W> {
+    fn drop(&mut self) {
+        if !self.started {
+            self.intake.worker.close();
+        }
+    }
+}
+
 /// The settings of a queue.
 ///
 /// | setting | default | why |
@@ -66,7 +80,7 @@ const MAX_SLOTS: usize = 1 << 20;
 /// | [`state`](Self::state) | `()` | |
 #[must_use = "a queue runs once it is started"]
 pub struct Builder<W: Worker, S = ()> {
-    intake: Arc<Intake<W>>,
+    unstarted: Unstarted<W>,
     state: S,
     slots: Option<usize>,
     retry: Option<Retry>,
@@ -78,7 +92,7 @@ pub struct Builder<W: Worker, S = ()> {
 impl<W: Worker> Builder<W> {
     pub(crate) fn new(worker: W) -> Self {
         Self {
-            intake: Arc::new(Intake::new(worker)),
+            unstarted: Unstarted { intake: Arc::new(Intake::new(worker)), started: false },
             state: (),
             slots: None,
             retry: None,
@@ -93,7 +107,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// What handlers get through [`Context::state`](crate::Context::state): cloned for each attempt that takes a context.
     pub fn state<T: Clone + Send + Sync + 'static>(self, state: T) -> Builder<W, T> {
         Builder {
-            intake: self.intake,
+            unstarted: self.unstarted,
             state,
             slots: self.slots,
             retry: self.retry,
@@ -139,10 +153,11 @@ impl<W: Worker, S> Builder<W, S> {
         self
     }
 
-    /// An end of the queue that works before the start, too: what it queues runs once the queue has started.
+    /// An end of the queue that works before the start, too: what it queues runs once the queue has started. If it never
+    /// does, for the builder is dropped or the start fails, the intake closes.
     #[must_use]
     pub fn enqueuer(&self) -> Enqueuer<W::Job> {
-        Enqueuer::new(self.intake.clone())
+        Enqueuer::new(self.unstarted.intake.clone())
     }
 
     /// Starts the queue with its handler: an async function or closure of the job, or of the job and a
@@ -167,7 +182,7 @@ impl<W: Worker, S> Builder<W, S> {
             deadline: self.deadline,
             on_shutdown: self.on_shutdown,
         };
-        settings.start(self.intake, |shared, runtime| {
+        settings.start(self.unstarted, |shared, runtime| {
             Box::new(move |rank, slot: Arc<Slot>| {
                 let task = SlotTask { shared: shared.clone(), slot, rank, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &runtime);
@@ -187,7 +202,7 @@ impl<W: Worker, S> Builder<W, S> {
             deadline: self.deadline,
             on_shutdown: self.on_shutdown,
         };
-        settings.start(self.intake, |_, _| Box::new(|_, _| {}))
+        settings.start(self.unstarted, |_, _| Box::new(|_, _| {}))
     }
 }
 
@@ -222,9 +237,10 @@ impl Settings {
 
     fn start<W: Worker>(
         self,
-        intake: Arc<Intake<W>>,
+        mut unstarted: Unstarted<W>,
         spawn: impl FnOnce(Arc<Shared<W>>, Handle) -> Spawn,
     ) -> Result<Queue<W>, StartError> {
+        let intake = unstarted.intake.clone();
         self.validate(&intake.worker)?;
         let runtime = Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         panic::note_locations();
@@ -243,6 +259,7 @@ impl Settings {
         let watch = async move { watchdog::Watchdog::watch(&watched).await };
         owner.shared.tracker.spawn_on(watch, &owner.runtime);
         owner.resize(self.slots);
+        unstarted.started = true;
         Ok(Queue::new(owner))
     }
 }
