@@ -155,7 +155,8 @@ impl<W: Worker, S> Builder<W, S> {
         self
     }
 
-    /// An end of the queue that works before the start, too: what it queues runs once the queue has started.
+    /// An end of the queue that works before the start, too: what it queues runs once the queue has started. If it never
+    /// does, for the builder is dropped or the start fails, the intake closes.
     #[must_use]
     pub fn enqueuer(&self) -> Enqueuer<W::Job> {
         Enqueuer::new(self.worker.intake.clone())

@@ -13,6 +13,8 @@ pub(crate) enum Phase {
     Stopping,
     /// What runs is cancelled.
     Cancelling,
+    /// What waits for the worker's answer gives up.
+    GivingUp,
 }
 
 impl Phase {
@@ -21,7 +23,8 @@ impl Phase {
             0 => Self::Running,
             1 => Self::Draining,
             2 => Self::Stopping,
-            _ => Self::Cancelling,
+            3 => Self::Cancelling,
+            _ => Self::GivingUp,
         }
     }
 }

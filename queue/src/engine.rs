@@ -1,6 +1,7 @@
 //! What the handle and the slots of one queue share.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use parking_lot::RwLock;
 use queue_core::{Durability, Worker};
@@ -82,7 +83,7 @@ impl<W: Worker> Shared<W> {
     /// A slot wants to end. False where it is wanted after all: a resize up came between.
     pub(crate) fn retire(&self, rank: usize, slot: &Arc<Slot>) -> bool {
         let mut slots = self.slots.write();
-        if self.control.phase() == Phase::Running && rank < self.control.target() {
+        if self.control.phase() <= Phase::Draining && rank < self.control.target() {
             return false;
         }
         self.end(&mut slots, rank, slot);
@@ -101,6 +102,11 @@ impl<W: Worker> Shared<W> {
             slot.counters.add_to(&mut slots.ended);
             self.slots_changed.notify_waiters();
         }
+    }
+
+    /// Whether `waker` is that of a slot: whoever it wakes runs inside a handler.
+    pub(crate) fn is_slot(&self, waker: &Waker) -> bool {
+        self.slots.read().live().any(|slot| slot.has(waker))
     }
 
     pub(crate) fn wake_slots(&self) {

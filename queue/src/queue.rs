@@ -73,11 +73,15 @@ pub(crate) struct Owner<W: Worker> {
 }
 
 impl<W: Worker> Owner<W> {
-    /// Asks for the end; the first who does puts it on the runtime.
+    /// Asks for the end. The first who does closes the intake, here and now, and puts the rest on the runtime.
     fn end(&self, deadline: Instant) {
         if self.shutdown.ask(deadline) {
-            let (shared, shutdown, on_shutdown) = (self.shared.clone(), self.shutdown.clone(), self.on_shutdown);
-            let end = async move { shutdown.drive(&shared, on_shutdown).await };
+            self.shared.worker().close();
+            self.shared.enter(match self.on_shutdown {
+                OnShutdown::Drain => Phase::Draining,
+                OnShutdown::Return => Phase::Stopping,
+            });
+            let end = self.shutdown.clone().drive(self.shared.clone());
             self.shared.tracker.spawn_on(end, &self.runtime);
         }
     }

@@ -32,14 +32,15 @@ pub enum OnShutdown {
 
 /// How long after the deadline handlers have to see the signal and drop, and a verdict to reach the broker.
 const CANCEL_GRACE: Duration = Duration::from_millis(400);
-/// How long after that the worker has to end. Both together keep the promise of deadline + 1 s.
+/// How long after that a slot has to give up what the worker does not answer.
+const GIVE_UP_GRACE: Duration = Duration::from_millis(100);
+/// How long after that the worker has to end. All together keep the promise of deadline + 1 s.
 const CLOSE_GRACE: Duration = Duration::from_millis(400);
 
 /// How far it has come, for those who wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    NotBegun,
-    Begun,
+    Going,
     /// The worker has ended; a handler that cannot be stopped still runs.
     Left,
     Over,
@@ -59,7 +60,7 @@ impl<J: Send + 'static> Shutdown<J> {
     pub(crate) fn new() -> Self {
         Self {
             deadline: watch::Sender::new(None),
-            progress: watch::Sender::new(Progress::NotBegun),
+            progress: watch::Sender::new(Progress::Going),
             unrun: Arc::default(),
             error: Mutex::new(None),
         }
@@ -81,12 +82,14 @@ impl<J: Send + 'static> Shutdown<J> {
         shared: &Shared<W>,
         deadline: Instant,
     ) -> Result<Report<J>, ShutdownError<J>> {
+        let inside = poll_fn(|cx| Poll::Ready(shared.is_slot(cx.waker()))).await;
         let mut progress = self.progress.subscribe();
         // A blocking handler that was left alone may still end within this call's time.
         let over = progress.wait_for(|progress| *progress == Progress::Over);
-        if timeout_at(deadline, over).await.is_err() && self.is_latest(deadline) {
+        // A handler that asks would wait for itself.
+        if timeout_at(deadline, over).await.is_err() && self.is_latest(deadline) && !inside {
             // Handlers are being cancelled just now: their fate belongs into this report.
-            let grace = deadline + CANCEL_GRACE + CLOSE_GRACE;
+            let grace = deadline + CANCEL_GRACE + GIVE_UP_GRACE + CLOSE_GRACE;
             let left = progress.wait_for(|progress| matches!(progress, Progress::Left | Progress::Over));
             // Past the grace the report says how far it came.
             drop(timeout_at(grace, left).await);
@@ -103,19 +106,23 @@ impl<J: Send + 'static> Shutdown<J> {
         self.deadline.borrow().is_none_or(|latest| latest <= deadline)
     }
 
-    /// Ends the queue: runs once, as a task of its own, so that nobody who stops waiting stops it.
-    pub(crate) async fn drive<W: Worker<Job = J>>(&self, shared: &Shared<W>, on_shutdown: OnShutdown) {
-        self.progress.send_replace(Progress::Begun);
-        shared.worker().close();
-        let drains = on_shutdown == OnShutdown::Drain;
-        shared.enter(if drains { Phase::Draining } else { Phase::Stopping });
+    /// Ends the queue, whose intake is closed: runs once, as a task of its own, so that nobody who stops waiting stops it.
+    pub(crate) fn drive<W: Worker<Job = J>>(
+        self: Arc<Self>,
+        shared: Arc<Shared<W>>,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let driving = Driving { shutdown: self, shared };
+        async move { driving.shutdown.run(&driving.shared).await }
+    }
+
+    async fn run<W: Worker<Job = J>>(&self, shared: &Shared<W>) {
         self.before_deadline(shared.until(|slots| slots.live().next().is_none())).await;
 
         shared.enter(Phase::Cancelling);
-        let settled = shared.until(|slots| slots.live().all(|slot| slot.counters.is_stuck()));
-        // What blocks its thread in spite of being async does not see the signal: it is left behind too.
-        drop(timeout_at(Instant::now() + CANCEL_GRACE, settled).await);
-
+        if !settled(shared, CANCEL_GRACE).await {
+            shared.enter(Phase::GivingUp);
+            settled(shared, GIVE_UP_GRACE).await;
+        }
         self.end_worker(shared).await;
         if shared.slots.read().live().next().is_some() {
             self.progress.send_replace(Progress::Left);
@@ -123,7 +130,6 @@ impl<J: Send + 'static> Shutdown<J> {
             // What came back since.
             self.end_worker(shared).await;
         }
-        shared.watchdog.stop();
         self.progress.send_replace(Progress::Over);
     }
 
@@ -154,10 +160,36 @@ impl<J: Send + 'static> Shutdown<J> {
                 Err(WorkerError::retry("the worker did not end in time: what it had to tell the broker may be lost"))
             }
         };
-        self.unrun.lock().extend(unrun.into_iter().map(Unrun::new));
+        // A codec is user code: it runs without the lock.
+        let unrun: Vec<_> = unrun.into_iter().map(Unrun::new).collect();
+        self.unrun.lock().extend(unrun);
         if let Err(error) = answer {
             tracing::warn!(error = %error, "The worker did not end cleanly.");
             *self.error.lock() = Some(error);
+        }
+    }
+}
+
+/// Waits until each slot has ended or cannot be stopped. False where that takes longer than `grace`: what blocks its
+/// thread in spite of being async does not see the signal.
+async fn settled<W: Worker>(shared: &Shared<W>, grace: Duration) -> bool {
+    let settled = shared.until(|slots| slots.live().all(|slot| slot.counters.is_stuck()));
+    timeout_at(Instant::now() + grace, settled).await.is_ok()
+}
+
+/// The task of a shutdown. Whatever ends it, those who wait have their answer: also where its runtime never ran it.
+struct Driving<W: Worker> {
+    shutdown: Arc<Shutdown<W::Job>>,
+    shared: Arc<Shared<W>>,
+}
+
+impl<W: Worker> Drop for Driving<W> {
+    fn drop(&mut self) {
+        self.shared.watchdog.stop();
+        if *self.shutdown.progress.borrow() != Progress::Over {
+            let error = "the shutdown ended before its time: the worker panicked, or the queue's runtime is gone";
+            *self.shutdown.error.lock() = Some(WorkerError::fatal(error));
+            self.shutdown.progress.send_replace(Progress::Over);
         }
     }
 }

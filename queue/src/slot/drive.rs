@@ -303,7 +303,7 @@ where
             self.slot.seen.store(epoch, std::sync::atomic::Ordering::Release);
             self.shared.slots_changed.notify_waiters();
         }
-        self.shared.control.phase() == Phase::Cancelling
+        self.shared.control.phase() >= Phase::Cancelling
     }
 
     /// Cancels the running handler: the signal, one more poll, the drop.

@@ -48,6 +48,10 @@ impl Slot {
         }
     }
 
+    pub(crate) fn has(&self, waker: &Waker) -> bool {
+        self.waker.get().is_some_and(|own| own.will_wake(waker))
+    }
+
     /// The attempt times out at `deadline`, in nanoseconds on the engine's clock.
     fn arm(&self, deadline: u64) {
         self.expired.store(false, Ordering::Relaxed);

@@ -1,11 +1,15 @@
 //! How the worker hears of a verdict, and what is counted of its answer.
 
-use queue_core::{Backoff, ErrorClass, Settled, SettlingOf, Verdict, Worker};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use queue_core::{Backoff, ErrorClass, Settled, SettlingOf, Verdict, Worker, WorkerError};
 
 use super::Counters;
 use crate::control::Phase;
 use crate::engine::Shared;
-use std::time::Duration;
 
 /// Which verdict was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,19 +51,29 @@ impl Kind {
 /// The waits between two tries to reach the broker.
 const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
 
+/// One call of the worker. None: it did not end while a shutdown had time for it.
+async fn ask<W: Worker>(shared: &Shared<W>, settling: &mut SettlingOf<W>) -> Option<Result<(), WorkerError>> {
+    let mut call = pin!(shared.worker().settle(std::slice::from_mut(settling)));
+    poll_fn(|cx| match call.as_mut().poll(cx) {
+        Poll::Pending if shared.control.phase() == Phase::GivingUp => Poll::Ready(None),
+        answer => answer.map(Some),
+    })
+    .await
+}
+
 /// Asks until the worker answers. Given up only where nobody can help, or a shutdown has no more time: the broker then
 /// hands the job out again.
 pub(super) async fn settle<W: Worker>(shared: &Shared<W>, counters: &Counters, settling: &mut SettlingOf<W>) {
     let Some(kind) = settling.asked().map(|(_, verdict)| Kind::of(verdict)) else { return };
     let mut tries = 0;
     loop {
-        let answer = shared.worker().settle(std::slice::from_mut(settling)).await;
+        let answer = ask(shared, settling).await;
         if let Some(settled) = settling.answered() {
             return kind.count(counters, settled);
         }
-        let Err(error) = answer else { return kind.count(counters, Settled::LostOwnership) };
+        let Some(Err(error)) = answer else { return kind.count(counters, Settled::LostOwnership) };
         tracing::warn!(error = %error, "A verdict did not reach the broker.");
-        if error.class() == ErrorClass::Fatal || shared.control.phase() == Phase::Cancelling {
+        if error.class() == ErrorClass::Fatal || shared.control.phase() >= Phase::Cancelling {
             return kind.count(counters, Settled::LostOwnership);
         }
         tries += 1;

@@ -25,7 +25,7 @@ const YIELD_AFTER: usize = 256;
 const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
 
 /// A slot with what its jobs need.
-pub(crate) struct SlotTask<W, H, S> {
+pub(crate) struct SlotTask<W: Worker, H, S> {
     pub(crate) shared: Arc<Shared<W>>,
     pub(crate) slot: Arc<Slot>,
     /// Its place among the slots: a resize down ends those from its number on.
@@ -33,12 +33,10 @@ pub(crate) struct SlotTask<W, H, S> {
     pub(crate) handler: Arc<(H, S)>,
 }
 
-/// Whatever ends a slot's task, its place is free then.
-struct Place<'a, W: Worker>(&'a Shared<W>, usize, &'a Arc<Slot>);
-
-impl<W: Worker> Drop for Place<'_, W> {
+/// Whatever ends a slot's task, its place is free then: also where a runtime that ends never ran it.
+impl<W: Worker, H, S> Drop for SlotTask<W, H, S> {
     fn drop(&mut self) {
-        self.0.end_slot(self.1, self.2);
+        self.shared.end_slot(self.rank, &self.slot);
     }
 }
 
@@ -50,13 +48,13 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
         // Set once: a slot has one task.
         self.slot.waker.get_or_init(|| waker);
-        let place = Place(&self.shared, self.rank, &self.slot);
         let mut drive = Drive::<_, _, M, _>::new(&self.shared, &self.slot, &self.handler.0, &self.handler.1);
         let mut running = pin!(None);
         let share = self.shared.worker().capabilities().share;
         let (mut max, mut spent, mut failures) = (share, 0, 0);
         while self.follow(&mut drive).await {
             let asks = if self.shared.control.phase() == Phase::Running { max } else { 1 };
+            let kept = drive.held.len();
             match self.request(asks, drive.seen, &mut drive.held).await {
                 None => continue,
                 Some(Ok(())) => failures = 0,
@@ -68,7 +66,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                     continue;
                 }
             }
-            let taken = drive.held.len();
+            let taken = drive.held.len() - kept;
             self.slot.counters.received.add(taken as u64);
             self.shared.watchdog.jobs_came();
             drive.suspended = false;
@@ -87,7 +85,6 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             }
         }
         self.hand_back(&mut drive.held).await;
-        drop(place);
     }
 
     /// Follows what the slots were told since. False if this one shall end.
@@ -102,12 +99,14 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         drive.seen = epoch;
         let phase = self.shared.control.phase();
         let wanted = match phase {
-            Phase::Running => self.rank < self.shared.control.target(),
-            Phase::Draining => true,
-            Phase::Stopping | Phase::Cancelling => false,
+            Phase::Running | Phase::Draining => self.rank < self.shared.control.target(),
+            Phase::Stopping | Phase::Cancelling | Phase::GivingUp => false,
         };
         if !wanted || phase == Phase::Draining {
+            // To the other slots, where the worker takes it at once; what this one keeps it drains itself.
             drive.give_back();
+        }
+        if !wanted {
             self.hand_back(&mut drive.held).await;
         }
         if !wanted && self.shared.retire(self.rank, &self.slot) {
