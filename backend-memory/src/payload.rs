@@ -28,6 +28,7 @@ impl Mode for Moved {
 }
 
 mod sealed {
+    #[expect(unnameable_types, reason = "it seals `Mode`")]
     pub trait Sealed {}
     impl Sealed for super::Cloned {}
     impl Sealed for super::Moved {}
