@@ -1,7 +1,7 @@
 //! Enqueuers that wait for room.
 
 use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 
 use backend_memory::Ring;
 use queue_core::{Cancels, Entry, JobId, Refusal, Room, Worker};
@@ -192,4 +192,18 @@ fn a_woken_enqueuer_that_finds_no_room_waits_on() {
     assert_eq!(pop(&ring, 1), [0]);
     assert_eq!(run(&mut senders).len(), 1);
     assert_eq!(drain(&ring), [1, 10]);
+}
+
+/// E-16
+#[test]
+fn an_enqueuer_that_was_served_unwoken_takes_no_wake() {
+    let ring = full(8);
+    let mut senders = waiting(&ring, 10..12);
+    assert_eq!(take(&ring, 2).len(), 2, "above half, and not one at a time: nobody is woken");
+    assert!(matches!(senders[0].poll(), Poll::Ready(Ok(_))), "polled for a reason of its own");
+    let served = senders.remove(0);
+    push(&ring, 20);
+    pop(&ring, 1);
+    assert!(!served.is_woken());
+    assert_eq!(run(&mut senders).len(), 1);
 }
