@@ -39,23 +39,23 @@ impl Senders {
         self.waiting.len()
     }
 
-    /// The enqueuer waits, behind all others if it was woken since.
-    pub(crate) fn wait(&mut self, ticket: &mut Option<u64>, cx: &Context<'_>) {
+    /// The enqueuer waits, behind all others if it was woken since. A waker that was replaced is to be dropped without the lock.
+    #[must_use]
+    pub(crate) fn wait(&mut self, ticket: &mut Option<u64>, cx: &Context<'_>) -> Option<Waker> {
         if let Some(index) = ticket.and_then(|ticket| self.index(ticket)) {
             let waker = &mut self.waiting[index].1;
-            if !waker.will_wake(cx.waker()) {
-                *waker = cx.waker().clone();
-            }
-            return;
+            return (!waker.will_wake(cx.waker())).then(|| std::mem::replace(waker, cx.waker().clone()));
         }
         *ticket = Some(self.next);
         self.waiting.push_back((self.next, cx.waker().clone()));
         self.next += 1;
+        None
     }
 
-    /// The enqueuer waits no more. False if it had been woken: then the wake is somebody else's.
-    pub(crate) fn forget(&mut self, ticket: u64) -> bool {
-        self.index(ticket).and_then(|index| self.waiting.remove(index)).is_some()
+    /// The enqueuer waits no more. Its waker is to be dropped without the lock; none if it had been woken.
+    #[must_use]
+    pub(crate) fn forget(&mut self, ticket: u64) -> Option<Waker> {
+        self.index(ticket).and_then(|index| self.waiting.remove(index)).map(|(_, waker)| waker)
     }
 
     /// Takes the first out, at most `count`.

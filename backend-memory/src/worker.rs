@@ -33,7 +33,6 @@ where
         let mut waiting = Waiting { ring: self, ticket: None };
         let ready = |done| if done { Poll::Ready(()) } else { Poll::Pending };
         poll_fn(|cx| ready(self.put(jobs, Some((&mut waiting.ticket, cx))))).await;
-        waiting.ticket = None;
         Ok(())
     }
 
@@ -159,7 +158,8 @@ where
     Own<J, M>: Payload<Job = J>,
 {
     /// Takes jobs while there is room. True when each is answered; where there is no room and `wait` is given, the
-    /// enqueuer is registered under the same lock.
+    /// enqueuer is registered under the same lock, and under the same lock it leaves once it is served: a ticket that
+    /// stayed would take a wake from somebody who waits.
     fn put(&self, jobs: &mut [Entry<J>], wait: Option<(&mut Option<u64>, &Context<'_>)>) -> bool {
         let enqueued = self.clock.stamp();
         let mut done = true;
@@ -178,11 +178,14 @@ where
                 entry.refuse(Refusal::Full);
             }
         }
-        if let Some((ticket, cx)) = wait.filter(|_| !done) {
-            state.senders.wait(ticket, cx);
-        }
+        let spent = match wait {
+            Some((ticket, cx)) if !done => state.senders.wait(ticket, cx),
+            Some((ticket, _)) => ticket.take().and_then(|ticket| state.senders.forget(ticket)),
+            None => None,
+        };
         let call = state.call(enqueued);
         drop(state);
+        drop(spent);
         if let Some(waker) = call {
             waker.wake();
         }
@@ -299,8 +302,8 @@ where
     #[inline]
     fn drop(&mut self) {
         let Some(ticket) = self.ticket else { return };
-        let was_woken = !self.ring.state.lock().senders.forget(ticket);
-        if was_woken {
+        let waker = self.ring.state.lock().senders.forget(ticket);
+        if waker.is_none() {
             self.ring.wake_senders(1);
         }
     }
