@@ -47,7 +47,7 @@ fn a_request_answers_one_up_to_max() {
 #[test]
 fn a_backlog_is_shared_out_among_the_slots() {
     let ring = Ring::new();
-    ring.demand(Demand { slots: 4, ahead: 0 });
+    ring.demand(Demand::of(4));
     let mut waiting = requests(&ring, 4, 64);
     push_all(&ring, 0..80);
     let got = run(&mut waiting);
@@ -57,7 +57,7 @@ fn a_backlog_is_shared_out_among_the_slots() {
         "a quarter each of what is left, never below 8"
     );
     assert_eq!(got.concat(), (0..56).collect::<Vec<_>>());
-    ring.demand(Demand { slots: 0, ahead: 0 });
+    ring.demand(Demand::of(0));
     assert_eq!(take(&ring, 64).len(), 24);
 }
 
