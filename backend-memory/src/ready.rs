@@ -1,15 +1,15 @@
 //! What could start now: one FIFO for jobs without a priority, one for each level above.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, VecDeque};
 
 use queue_core::{Delivery, JobId};
 
 use crate::fifo::{Fifo, MIN_CELLS};
 
-/// Whether `a` was enqueued before `b`: ids of one ring count up, and may wrap.
-const fn before(a: JobId, b: JobId) -> bool {
-    (a.get().wrapping_sub(b.get()) as i64) < 0
+/// Which was enqueued first: ids of one ring count up, and may wrap.
+pub(crate) fn order(a: JobId, b: JobId) -> Ordering {
+    (a.get().wrapping_sub(b.get()) as i64).cmp(&0)
 }
 
 /// One level, with the jobs that were handed back at its head.
@@ -27,8 +27,12 @@ impl<P> Level<P> {
 
     /// Among those that were handed back before, in the old order.
     fn hand_back(&mut self, delivery: Delivery<P, ()>) {
-        let index =
-            self.fifo.iter().take(self.returned).take_while(|other| before(other.meta.id, delivery.meta.id)).count();
+        let index = self
+            .fifo
+            .iter()
+            .take(self.returned)
+            .take_while(|other| order(other.meta.id, delivery.meta.id).is_lt())
+            .count();
         self.fifo.insert(index, delivery);
         self.returned += 1;
     }

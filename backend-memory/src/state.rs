@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::dead::Dead;
 use crate::delayed::Delayed;
-use crate::ready::Ready;
+use crate::ready::{Ready, order};
 use crate::seats::Seats;
 use crate::senders::Senders;
 
@@ -20,6 +20,8 @@ const LEAST_SHARE: usize = 8;
 pub(crate) struct State<P> {
     pub(crate) ready: Ready<P>,
     pub(crate) delayed: Delayed<P>,
+    /// Jobs that came back while the ring was closed: none of them starts again.
+    cut: Vec<Delivery<P, ()>>,
     pub(crate) dead: Dead<P>,
     pub(crate) seats: Seats,
     pub(crate) senders: Senders,
@@ -51,6 +53,7 @@ impl<P> State<P> {
         Self {
             ready: Ready::new(cells),
             delayed: Delayed::new(),
+            cut: Vec::new(),
             dead: Dead::new(dead_letters),
             seats: Seats::new(),
             senders: Senders::new(),
@@ -115,9 +118,11 @@ impl<P> State<P> {
         }
     }
 
-    /// To the head now, or after a wait.
+    /// To the head now, or after a wait. A closed ring keeps it for the shutdown.
     pub(crate) fn hand_back_after(&mut self, after: Duration, delivery: Delivery<P, ()>) {
-        if after.is_zero() {
+        if self.closed {
+            self.cut.push(delivery);
+        } else if after.is_zero() {
             self.ready.hand_back(delivery);
         } else {
             self.delayed.push(due_after(after), delivery);
@@ -192,9 +197,11 @@ impl<P> State<P> {
         }
     }
 
-    /// All that never ran: what could have started, then what is delayed.
+    /// All that never ran: what was handed back, what could have started, then what is delayed.
     pub(crate) fn hand_over(&mut self, into: &mut VecDeque<Delivery<P, ()>>) {
-        self.handed_over += self.len() as u64;
+        self.handed_over += (self.len() + self.cut.len()) as u64;
+        self.cut.sort_by(|a, b| order(a.meta.id, b.meta.id));
+        into.extend(self.cut.drain(..));
         self.ready.take(usize::MAX, into);
         self.delayed.drain(into);
     }
@@ -203,7 +210,7 @@ impl<P> State<P> {
         let mut tally = Tally::default();
         tally.accepted = self.ids.taken() + self.accepted_again;
         tally.queued = self.ready.len() as u64;
-        tally.waiting = self.delayed.len() as u64;
+        tally.waiting = (self.delayed.len() + self.cut.len()) as u64;
         tally.cancelled = self.cancelled;
         tally.handed_over = self.handed_over;
         tally

@@ -37,21 +37,12 @@ where
     }
 
     #[inline]
-    fn try_queue(&self, jobs: &mut [Entry<J>]) {
-        self.put(jobs, None);
-    }
-
-    #[inline]
-    fn try_one(&self, mut job: Entry<J>) -> Result<JobId, Entry<J>> {
+    fn try_one(&self, job: J) -> Result<JobId, J> {
         let enqueued = self.clock.stamp();
         let mut state = self.state.lock();
-        if !state.has_room() || job.extra().is_some() {
-            drop(state);
-            self.put(std::slice::from_mut(&mut job), None);
-            return if let queue_core::Answer::Accepted(id) = job.answer() { Ok(*id) } else { Err(job) };
+        if !state.has_room() {
+            return Err(job);
         }
-        // Matched, so that nothing is left of the entry to drop here: it has a job, and no options.
-        let Some((job, None)) = job.into_parts() else { return Ok(JobId::default()) };
         let id = state.push_new(Own::new(job), enqueued);
         let call = state.call(enqueued);
         drop(state);

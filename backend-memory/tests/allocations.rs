@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use backend_memory::Ring;
-use queue_core::{DeliveryOf, Entry, Worker};
+use queue_core::{DeliveryOf, Worker};
 
 thread_local! {
     /// Of this thread only: the test harness allocates on its own one, at any time.
@@ -66,7 +66,7 @@ impl Bench {
 
     fn push(&self, jobs: usize) {
         for job in 0..jobs {
-            assert!(self.ring.try_one(Entry::new(job as u64)).is_ok());
+            assert!(self.ring.try_one(job as u64).is_ok());
         }
     }
 
@@ -120,7 +120,7 @@ fn a_backlog_that_swings_allocates_nothing() {
         let mut request = pin!(bench.ring.request(64, &mut bench.popped));
         let mut cx = Context::from_waker(Waker::noop());
         assert!(request.as_mut().poll(&mut cx).is_pending());
-        assert!(bench.ring.try_one(Entry::new(1)).is_ok());
+        assert!(bench.ring.try_one(1).is_ok());
         assert!(request.as_mut().poll(&mut cx).is_ready());
     };
     round(&mut waiting);

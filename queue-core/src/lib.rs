@@ -10,7 +10,7 @@
 //!
 //! | | ring | Redis Streams | RabbitMQ | Kafka |
 //! |---|---|---|---|---|
-//! | [`try_queue`](Worker::try_queue) | all of it | nothing | nothing | nothing |
+//! | [`try_one`](Worker::try_one) | while there is room | default | default | default |
 //! | [`queue`](Worker::queue) | waits for room | `XADD`; delayed: a script | publish, mandatory, confirmed | produce, delivery report |
 //! | [`request`](Worker::request) | pop under the lock | `XREADGROUP` of a reader task | `basic.consume` with a prefetch | poll thread, paused when no slot asks |
 //! | [`Verdict::Ack`] | the drop of the delivery | `XACK` and `XDEL` | `basic.ack` | offset done, watermark committed |
@@ -21,7 +21,7 @@
 //! | [`give_back`](Worker::give_back) | back to the head | default | default | default |
 //! | [`shutdown`](Worker::shutdown) | hands over what never ran | stop the reader, flush, disconnect | cancel, flush, close | pause, commit, leave |
 //!
-//! **The ring.** `try_queue` and `settle_now` answer everything under one lock, so that the engine never waits for a future that has
+//! **The ring.** `try_one` and `settle_now` need one lock, so that the engine never waits for a future that has
 //! nothing to wait for. A request takes up to [`Capabilities::share`] deliveries, a fair part of the backlog, and `give_back` undoes
 //! that when a handler turns out to be slow. An ack is the drop of the delivery ([`Worker::ACK_BY_DROP`]). The payload is the job
 //! itself; [`Payload::take`] clones it only where another attempt or a dead letter could need it.

@@ -6,7 +6,7 @@ use std::future::Future;
 use tokio::time::Instant;
 
 use crate::{
-    Answer, Capabilities, Clock, DeliveryOf, DynWorker, Entry, Events, Facets, JobId, Payload, Receipt, RequestError,
+    Capabilities, Clock, DeliveryOf, DynWorker, Entry, Events, Facets, JobId, Payload, Receipt, RequestError,
     SettlingOf, Tally, WorkerError,
 };
 
@@ -82,20 +82,14 @@ pub trait Worker: Send + Sync + Sized + 'static {
     /// A dropped future leaves each entry as it is: open, unconfirmed or answered, by line 2.
     fn queue(&self, jobs: &mut [Entry<Self::Job>], room: Room) -> impl Future<Output = Result<(), WorkerError>> + Send;
 
-    /// Answers at once what needs neither waiting nor I/O: the ring each entry, a broker none. What stays open goes to [`queue`](Self::queue).
-    fn try_queue(&self, jobs: &mut [Entry<Self::Job>]);
-
-    /// [`try_queue`](Self::try_queue) for one entry by value; what is not accepted comes back with its answer.
+    /// Takes one job without options at once, where that needs neither waiting nor I/O: the ring while it has room. An
+    /// enqueue tries it first, so that no future is made while there is room.
     ///
     /// # Errors
-    /// The entry, refused or still open.
+    /// The job: nothing was done. [`queue`](Self::queue) says why, or waits. The default, for a broker, takes none.
     #[inline]
-    fn try_one(&self, mut job: Entry<Self::Job>) -> Result<JobId, Entry<Self::Job>> {
-        self.try_queue(std::slice::from_mut(&mut job));
-        match job.answer() {
-            Answer::Accepted(id) => Ok(*id),
-            Answer::Open | Answer::Refused(_) | Answer::Unconfirmed(_) => Err(job),
-        }
+    fn try_one(&self, job: Self::Job) -> Result<JobId, Self::Job> {
+        Err(job)
     }
 
     /// How many slots there are and how much may be fetched ahead; told before the first request and at each resize.

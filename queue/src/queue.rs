@@ -123,9 +123,9 @@ impl<W: Worker> Queue<W> {
     #[inline]
     pub async fn enqueue(&self, job: W::Job) -> Result<JobId, EnqueueError<W::Job>> {
         // Written out, not shared with `try_enqueue`: a future in a future costs a fifth of a whole enqueue.
-        match self.worker().try_one(Entry::new(job)) {
+        match self.worker().try_one(job) {
             Ok(id) => Ok(id),
-            Err(entry) => self.0.shared.intake.enqueue_slowly(entry, Wait::Long).await,
+            Err(job) => self.0.shared.intake.enqueue(Entry::new(job), Wait::Long).await,
         }
     }
 
@@ -138,9 +138,9 @@ impl<W: Worker> Queue<W> {
     /// As [`enqueue`](Self::enqueue).
     #[inline]
     pub async fn try_enqueue(&self, job: W::Job) -> Result<JobId, EnqueueError<W::Job>> {
-        match self.worker().try_one(Entry::new(job)) {
+        match self.worker().try_one(job) {
             Ok(id) => Ok(id),
-            Err(entry) => self.0.shared.intake.enqueue_slowly(entry, Wait::Not).await,
+            Err(job) => self.0.shared.intake.enqueue(Entry::new(job), Wait::Not).await,
         }
     }
 

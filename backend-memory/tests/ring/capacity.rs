@@ -8,7 +8,7 @@ use queue_core::{Answer, Entry, Refusal, Room, Worker};
 
 use crate::common::{
     BACK, drain, extra, jobs, now, pop, push, push_all, push_later, refusal, refused, retry, settle, shutdown, take,
-    take_one,
+    take_one, try_put,
 };
 
 fn ring(capacity: usize) -> Ring<u32> {
@@ -23,12 +23,11 @@ fn sixteen_producers_get_exactly_the_capacity() {
         let produce = |producer: u32| {
             let ring = &ring;
             move || {
-                let one = |n: u32| match ring.try_one(Entry::new(producer * 1_000 + n)) {
+                let one = |n: u32| match ring.try_one(producer * 1_000 + n) {
                     Ok(_) => true,
-                    Err(entry) => {
-                        let (why, job) = refusal(entry);
-                        assert!(matches!(why, Refusal::Full));
+                    Err(job) => {
                         assert_eq!(job, producer * 1_000 + n);
+                        assert!(matches!(refused(ring, job), (Refusal::Full, again) if again == job));
                         false
                     }
                 };
@@ -49,7 +48,7 @@ fn the_last_place_goes_to_one() {
         for _ in 0..2 {
             scope.spawn(|| {
                 for job in 0..100_000 {
-                    if ring.try_one(Entry::new(job)).is_ok() {
+                    if ring.try_one(job).is_ok() {
                         assert_eq!(ring.len(), 1);
                         assert_eq!(pop(&ring, 1), [job]);
                     }
@@ -89,7 +88,7 @@ fn a_batch_is_accepted_in_order_as_far_as_there_is_room() {
     assert_eq!(accepted, [true, false, true, true, false]);
     assert!(matches!(batch[1].answer(), Answer::Refused(Refusal::Unroutable)), "an answered entry is passed over");
     assert!(matches!(batch[4].answer(), Answer::Refused(Refusal::Full)));
-    ring.try_queue(&mut batch);
+    now(ring.queue(&mut batch, Room::Refuse)).unwrap();
     assert_eq!((ring.len(), ring.tally().accepted), (3, 3));
     assert_eq!(drain(&ring), [0, 2, 3]);
 }
@@ -168,8 +167,8 @@ async fn absurd_settings_are_errors_or_work() {
 fn what_it_cannot_do_is_refused_by_name() {
     let once = Ring::<u32, _>::once();
     let entry = Entry::with_extra(1, extra(|extra| extra.retries = Some(1)));
-    let (why, job) = refusal(once.try_one(entry).unwrap_err());
+    let (why, job) = refusal(try_put(&once, entry).unwrap_err());
     assert!(matches!(why, Refusal::Unsupported(queue_core::Feature::Retries)));
     assert_eq!(job, 1);
-    assert!(once.try_one(Entry::with_extra(2, extra(|extra| extra.retries = Some(0)))).is_ok());
+    assert!(try_put(&once, Entry::with_extra(2, extra(|extra| extra.retries = Some(0)))).is_ok());
 }

@@ -44,12 +44,22 @@ pub(crate) fn push_later<W: Worker>(worker: &W, job: W::Job, delay: Duration) ->
 }
 
 pub(crate) fn put<W: Worker>(worker: &W, entry: Entry<W::Job>) -> JobId {
-    worker.try_one(entry).map_err(|refused| format!("{:?}", refused.answer())).unwrap()
+    try_put(worker, entry).map_err(|refused| format!("{:?}", refused.answer())).unwrap()
+}
+
+/// Queues an entry if there is room now.
+pub(crate) fn try_put<W: Worker>(worker: &W, mut entry: Entry<W::Job>) -> Result<JobId, Entry<W::Job>> {
+    now(worker.queue(std::slice::from_mut(&mut entry), Room::Refuse)).unwrap();
+    match entry.answer() {
+        Answer::Accepted(id) => Ok(*id),
+        _ => Err(entry),
+    }
 }
 
 /// Queues a job that must be refused: why, and the job.
 pub(crate) fn refused<W: Worker>(worker: &W, job: W::Job) -> (Refusal, W::Job) {
-    refusal(worker.try_one(Entry::new(job)).unwrap_err())
+    let job = worker.try_one(job).unwrap_err();
+    refusal(try_put(worker, Entry::new(job)).unwrap_err())
 }
 
 pub(crate) fn refusal<J>(mut entry: Entry<J>) -> (Refusal, J) {

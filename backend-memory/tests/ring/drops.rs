@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use backend_memory::Ring;
-use queue_core::{Cancels, Cause, DeadLetters, Entry, Page, Reason, Verdict, Worker};
+use queue_core::{Cancels, Cause, DeadLetters, Entry, Page, Reason, Room, Verdict, Worker};
 
 use crate::common::{now, pop, push, refused, settle, shutdown, take, take_one, within};
 
@@ -44,7 +44,7 @@ impl Clone for Job {
 
 fn enqueue_into(ring: &Weak<Ring<Job>>) {
     if let Some(ring) = ring.upgrade() {
-        drop(ring.try_one(Entry::new(Job::Quiet)));
+        drop(ring.try_one(Job::Quiet));
     }
 }
 
@@ -139,7 +139,7 @@ fn a_job_that_is_refused() {
         drop(refused(&*ring, Job::Enqueues(Arc::downgrade(&ring))));
         let drops = Arc::new(AtomicUsize::new(0));
         let mut batch = [Entry::new(Job::Panics(drops)), Entry::new(Job::Quiet)];
-        ring.try_queue(&mut batch);
+        now(ring.queue(&mut batch, Room::Refuse)).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| drop(batch))).is_err());
         assert_eq!((pop(&*ring, 9).len(), ring.len()), (1, 0));
     });

@@ -49,7 +49,8 @@ fn blocks(jobs: u64) -> Duration {
     let start = now();
     for first in (0..jobs).step_by(64) {
         entries.extend((first..first + BLOCK).map(|job| Entry::new(black_box(job))));
-        ring.try_queue(&mut entries);
+        let queued = pin!(ring.queue(&mut entries, Room::Refuse)).poll(&mut cx);
+        assert!(matches!(queued, Poll::Ready(Ok(()))), "a ring answers at once");
         entries.clear();
         let request = pin!(ring.request(64, &mut taken)).poll(&mut cx);
         assert!(matches!(request, Poll::Ready(Ok(()))), "a ring with jobs answers at once");

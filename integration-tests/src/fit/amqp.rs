@@ -236,8 +236,6 @@ impl<J: Send + 'static, C: Codec<J>> Worker for AmqpFit<J, C> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn try_queue(&self, _jobs: &mut [Entry<J>]) {}
-
     fn demand(&self, demand: Demand) {
         self.demand.send_if_modified(|told| std::mem::replace(told, demand) != demand);
     }

@@ -218,8 +218,6 @@ impl<J: Send + 'static, C: Codec<J>> Worker for KafkaFit<J, C> {
         failed.map_or(Ok(()), Err)
     }
 
-    fn try_queue(&self, _jobs: &mut [Entry<J>]) {}
-
     fn demand(&self, demand: Demand) {
         *self.shared.demand.lock() = demand;
     }

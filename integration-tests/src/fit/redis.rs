@@ -199,8 +199,6 @@ impl<J: Send + 'static, C: Codec<J>> Worker for RedisFit<J, C> {
         Ok(())
     }
 
-    fn try_queue(&self, _jobs: &mut [Entry<J>]) {}
-
     fn demand(&self, demand: Demand) {
         self.want.send_modify(|want| (want.slots, want.ahead) = (demand.slots, demand.ahead));
     }

@@ -51,11 +51,7 @@ impl<J: Send + 'static> Worker for DynWorker<J> {
         self.twin.queue(jobs, room).await
     }
 
-    fn try_queue(&self, jobs: &mut [Entry<J>]) {
-        self.twin.try_queue(jobs);
-    }
-
-    fn try_one(&self, job: Entry<J>) -> Result<JobId, Entry<J>> {
+    fn try_one(&self, job: J) -> Result<JobId, J> {
         self.twin.try_one(job)
     }
 

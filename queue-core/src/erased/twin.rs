@@ -21,8 +21,7 @@ type DynSettling<J> = Settling<DynPayload<J>, DynReceipt>;
 #[async_trait]
 pub(super) trait Erased<J: Send + 'static>: Send + Sync + 'static {
     async fn queue(&self, jobs: &mut [Entry<J>], room: Room) -> Result<(), WorkerError>;
-    fn try_queue(&self, jobs: &mut [Entry<J>]);
-    fn try_one(&self, job: Entry<J>) -> Result<JobId, Entry<J>>;
+    fn try_one(&self, job: J) -> Result<JobId, J>;
     fn demand(&self, demand: Demand);
     async fn request(&self, max: usize, into: &mut VecDeque<DynDelivery<J>>) -> Result<(), RequestError>;
     fn give_back(&self, unstarted: &mut VecDeque<DynDelivery<J>>);
@@ -100,11 +99,7 @@ impl<W: Worker> Erased<W::Job> for Twin<W> {
         self.worker.queue(jobs, room).await
     }
 
-    fn try_queue(&self, jobs: &mut [Entry<W::Job>]) {
-        self.worker.try_queue(jobs);
-    }
-
-    fn try_one(&self, job: Entry<W::Job>) -> Result<JobId, Entry<W::Job>> {
+    fn try_one(&self, job: W::Job) -> Result<JobId, W::Job> {
         self.worker.try_one(job)
     }
 

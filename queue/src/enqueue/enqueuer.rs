@@ -13,20 +13,20 @@ pub(crate) type BoxedEnqueue<'a, J> = Pin<Box<dyn Future<Output = Result<JobId, 
 
 /// [`Intake`], object-safe. `try_one` allocates nothing; only a wait is a boxed future.
 pub(crate) trait AnyIntake<J>: Send + Sync {
-    fn try_one(&self, entry: Entry<J>) -> Result<JobId, Entry<J>>;
-    fn enqueue_slowly(&self, entry: Entry<J>, wait: Wait) -> BoxedEnqueue<'_, J>;
+    fn try_one(&self, job: J) -> Result<JobId, J>;
+    fn enqueue(&self, entry: Entry<J>, wait: Wait) -> BoxedEnqueue<'_, J>;
     fn capabilities(&self) -> &Capabilities;
     fn reject(&self, error: EnqueueError<J>) -> EnqueueError<J>;
 }
 
 impl<W: Worker> AnyIntake<W::Job> for Intake<W> {
     #[inline]
-    fn try_one(&self, entry: Entry<W::Job>) -> Result<JobId, Entry<W::Job>> {
-        self.worker.try_one(entry)
+    fn try_one(&self, job: W::Job) -> Result<JobId, W::Job> {
+        self.worker.try_one(job)
     }
 
-    fn enqueue_slowly(&self, entry: Entry<W::Job>, wait: Wait) -> BoxedEnqueue<'_, W::Job> {
-        Box::pin(Self::enqueue_slowly(self, entry, wait))
+    fn enqueue(&self, entry: Entry<W::Job>, wait: Wait) -> BoxedEnqueue<'_, W::Job> {
+        Box::pin(Self::enqueue(self, entry, wait))
     }
 
     fn capabilities(&self) -> &Capabilities {
@@ -72,7 +72,7 @@ impl<J: Send + 'static> Enqueuer<J> {
     /// # Cancel safety
     /// A dropped future that was not ready has queued nothing on the ring, and at most once on a broker.
     pub async fn enqueue(&self, job: J) -> Result<JobId, EnqueueError<J>> {
-        self.send(Entry::new(job), Wait::Long).await
+        self.send(job, Wait::Long).await
     }
 
     /// Queues a job if there is room now; on a broker waits for the confirmation, never for room.
@@ -83,7 +83,7 @@ impl<J: Send + 'static> Enqueuer<J> {
     /// # Cancel safety
     /// As [`enqueue`](Self::enqueue).
     pub async fn try_enqueue(&self, job: J) -> Result<JobId, EnqueueError<J>> {
-        self.send(Entry::new(job), Wait::Not).await
+        self.send(job, Wait::Not).await
     }
 
     /// A job with options. What the worker cannot do is an error of the enqueue.
@@ -92,10 +92,10 @@ impl<J: Send + 'static> Enqueuer<J> {
     }
 
     #[inline]
-    async fn send(&self, entry: Entry<J>, wait: Wait) -> Result<JobId, EnqueueError<J>> {
-        match self.0.try_one(entry) {
+    async fn send(&self, job: J, wait: Wait) -> Result<JobId, EnqueueError<J>> {
+        match self.0.try_one(job) {
             Ok(id) => Ok(id),
-            Err(entry) => self.0.enqueue_slowly(entry, wait).await,
+            Err(job) => self.0.enqueue(Entry::new(job), wait).await,
         }
     }
 }

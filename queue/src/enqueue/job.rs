@@ -123,10 +123,8 @@ impl<'a, W: Worker> JobBuilder<'a, W> {
     /// As [`Queue::enqueue`](crate::Queue::enqueue).
     pub async fn enqueue(self) -> Result<JobId, EnqueueError<W::Job>> {
         let wait = self.options.wait;
-        match self.intake.worker.try_one(checked(self.job, self.options, self.intake)?) {
-            Ok(id) => Ok(id),
-            Err(entry) => self.intake.enqueue_slowly(entry, wait).await,
-        }
+        let entry = checked(self.job, self.options, self.intake)?;
+        self.intake.enqueue(entry, wait).await
     }
 
     /// Queues it if there is room now; on a broker waits for the confirmation, never for room.
@@ -169,10 +167,8 @@ impl<'a, J: Send + 'static> ErasedJobBuilder<'a, J> {
     /// As [`Enqueuer::enqueue`](crate::Enqueuer::enqueue).
     pub async fn enqueue(self) -> Result<JobId, EnqueueError<J>> {
         let wait = self.options.wait;
-        match self.intake.try_one(checked(self.job, self.options, self.intake)?) {
-            Ok(id) => Ok(id),
-            Err(entry) => self.intake.enqueue_slowly(entry, wait).await,
-        }
+        let entry = checked(self.job, self.options, self.intake)?;
+        self.intake.enqueue(entry, wait).await
     }
 
     /// Queues it if there is room now; on a broker waits for the confirmation, never for room.

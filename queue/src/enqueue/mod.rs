@@ -12,7 +12,7 @@ pub use job::{ErasedJobBuilder, JobBuilder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use queue_core::{Answer, Entry, JobId, Refusal, Room, Worker, WorkerError};
+use queue_core::{Entry, JobId, Room, Worker, WorkerError};
 
 /// The worker, and what is counted of enqueues: all that an enqueuer needs, and nothing of the engine.
 #[derive(Debug)]
@@ -42,18 +42,10 @@ impl<W: Worker> Intake<W> {
         self.rejected.load(Ordering::Relaxed)
     }
 
-    /// What [`Worker::try_one`] did not accept: there is no room, or the worker has to wait for its broker.
+    /// What [`Worker::try_one`] does not take: a job with options, or there is no room, or the worker asks its broker.
     #[cold]
-    pub(crate) async fn enqueue_slowly(
-        &self,
-        mut entry: Entry<W::Job>,
-        wait: Wait,
-    ) -> Result<JobId, EnqueueError<W::Job>> {
-        let wants_room = matches!(entry.answer(), Answer::Refused(Refusal::Full)) && !matches!(wait, Wait::Not);
-        if wants_room {
-            entry.reopen();
-        }
-        let failed = if entry.is_open() { self.ask(std::slice::from_mut(&mut entry), wait).await.err() } else { None };
+    pub(crate) async fn enqueue(&self, mut entry: Entry<W::Job>, wait: Wait) -> Result<JobId, EnqueueError<W::Job>> {
+        let failed = self.ask(std::slice::from_mut(&mut entry), wait).await.err();
         self.answer(entry, failed)
     }
 

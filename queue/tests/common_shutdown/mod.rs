@@ -84,8 +84,6 @@ impl<J: Clone + Send + 'static> Worker for Broker<J> {
         Ok(())
     }
 
-    fn try_queue(&self, _: &mut [Entry<J>]) {}
-
     fn demand(&self, _: Demand) {}
 
     async fn request(&self, max: usize, into: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), RequestError> {

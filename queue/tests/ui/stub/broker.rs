@@ -48,7 +48,6 @@ where
     async fn queue(&self, _: &mut [Entry<J>], _: Room) -> Result<(), WorkerError> {
         Ok(())
     }
-    fn try_queue(&self, _: &mut [Entry<J>]) {}
     fn demand(&self, _: Demand) {}
     async fn request(&self, _: usize, _: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), RequestError> {
         Err(RequestError::Closed)
