@@ -56,9 +56,15 @@ impl Seats {
         if self.keeper.is_some_and(|(_, at)| at <= due) { None } else { self.call_one() }
     }
 
-    /// The request waits. True if it is the one that must wake itself at `due`.
+    /// The request waits. True if it is the one that must wake itself at `due`; with the waker that it replaced, to be
+    /// dropped without the lock.
     #[cold]
-    pub(crate) fn sit(&mut self, seat: &mut Option<u32>, due: Option<Instant>, cx: &Context<'_>) -> bool {
+    pub(crate) fn sit(
+        &mut self,
+        seat: &mut Option<u32>,
+        due: Option<Instant>,
+        cx: &Context<'_>,
+    ) -> (bool, Option<Waker>) {
         let at = seat.or_else(|| self.free.pop()).unwrap_or_else(|| {
             self.seats.push((Seat::Free, None));
             self.free.reserve(self.seats.len());
@@ -69,16 +75,15 @@ impl Seats {
         self.idle.push(at);
         let here = &mut self.seats[at as usize];
         here.0 = Seat::Idle;
-        match &mut here.1 {
-            Some(waker) if waker.will_wake(cx.waker()) => {}
-            waker => *waker = Some(cx.waker().clone()),
+        let replaced = match &mut here.1 {
+            Some(waker) if waker.will_wake(cx.waker()) => None,
+            waker => waker.replace(cx.waker().clone()),
+        };
+        let due = due.filter(|due| self.keeper.is_none_or(|(_, at)| at > *due));
+        if let Some(due) = due {
+            self.keeper = Some((at, due));
         }
-        let Some(due) = due else { return false };
-        if self.keeper.is_some_and(|(_, at)| at <= due) {
-            return false;
-        }
-        self.keeper = Some((at, due));
-        true
+        (due.is_some(), replaced)
     }
 
     /// The request looks again, or is dropped: nobody waits here any more.

@@ -42,8 +42,9 @@ pub(crate) enum Took {
     Some(Option<Waker>, usize),
     /// Nothing, and there will be nothing.
     Closed,
-    /// Nothing yet; the request must wake itself at the instant, where there is one.
-    Wait(Option<Instant>),
+    /// Nothing yet; the request must wake itself at the instant, where there is one. A waker that was replaced is to be
+    /// dropped without the lock.
+    Wait(Option<Instant>, Option<Waker>),
 }
 
 impl<P> State<P> {
@@ -175,8 +176,8 @@ impl<P> State<P> {
             return Took::Closed;
         }
         let due = if self.paused { None } else { self.delayed.next_due() };
-        let keeper = self.seats.sit(seat, due, cx);
-        Took::Wait(due.filter(|_| keeper))
+        let (keeper, replaced) = self.seats.sit(seat, due, cx);
+        Took::Wait(due.filter(|_| keeper), replaced)
     }
 
     /// How many waiting enqueuers to wake: all of them at half empty, since each of their wakes costs more than many

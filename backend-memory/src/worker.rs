@@ -73,8 +73,9 @@ where
                 match self.look(max, into, &mut sitting.seat, cx) {
                     Took::Some(..) => return Poll::Ready(Ok(())),
                     Took::Closed => return Poll::Ready(Err(RequestError::Closed)),
-                    Took::Wait(None) => return Poll::Pending,
-                    Took::Wait(Some(due)) => {
+                    Took::Wait(due, replaced) => {
+                        drop(replaced);
+                        let Some(due) = due else { return Poll::Pending };
                         timer.set(Some(sleep_until(due)));
                         if timer.as_mut().as_pin_mut().is_none_or(|timer| timer.poll(cx).is_pending()) {
                             return Poll::Pending;
