@@ -34,7 +34,7 @@ where
 {
     async fn dead_letters(&self, page: Page) -> Result<Vec<DeadLetter<Own<J, M>>>, WorkerError> {
         let letters = self.state.lock().dead.page(page);
-        Ok(letters.iter().map(|letter| copy(letter, Own::new)).collect())
+        Ok(letters.iter().map(copy).collect())
     }
 
     async fn replay(&self, id: JobId) -> Result<bool, WorkerError> {

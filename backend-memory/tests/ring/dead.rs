@@ -102,3 +102,15 @@ fn a_replayed_job_has_a_new_life_without_the_old_deadline() {
     settle(&ring, again, dead(Reason::Permanent, "again"));
     assert_eq!(list(&ring, Page::first(9)), [(id, Some(1))]);
 }
+
+///
+#[test]
+fn a_job_that_never_started_survives_the_listing_of_its_letter() {
+    let ring = Ring::<u32, _>::once();
+    let id = bury(&ring, 1);
+    for _ in 0..2 {
+        assert_eq!(list(&ring, Page::first(9)), [(id, None)], "a job that is no Clone is not in a copy");
+    }
+    assert!(now(ring.replay(id)).unwrap());
+    assert_eq!(job(take_one(&ring)), 1);
+}
