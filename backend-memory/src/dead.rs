@@ -49,6 +49,10 @@ impl<P> Dead<P> {
         self.letters.iter().skip(page.skip).take(page.limit).map(|(_, letter)| letter.clone()).collect()
     }
 
+    pub(crate) fn find(&self, id: JobId) -> Option<Letter<P>> {
+        self.letters.iter().find(|(other, _)| *other == id).map(|(_, letter)| letter.clone())
+    }
+
     pub(crate) fn remove(&mut self, id: JobId) -> Option<Letter<P>> {
         let index = self.letters.iter().position(|(other, _)| *other == id)?;
         self.letters.remove(index).map(|(_, letter)| letter)
