@@ -45,7 +45,7 @@ where
     fn try_one(&self, mut job: Entry<J>) -> Result<JobId, Entry<J>> {
         let enqueued = self.clock.stamp();
         let mut state = self.state.lock();
-        if !state.has_room() || job.extra().is_some() {
+        if !state.has_room() || job.extra().is_some() || !job.is_open() {
             drop(state);
             self.put(std::slice::from_mut(&mut job), None);
             return if let queue_core::Answer::Accepted(id) = job.answer() { Ok(*id) } else { Err(job) };

@@ -92,6 +92,8 @@ fn a_batch_is_accepted_in_order_as_far_as_there_is_room() {
     ring.try_queue(&mut batch);
     assert_eq!((ring.len(), ring.tally().accepted), (3, 3));
     assert_eq!(drain(&ring), [0, 2, 3]);
+    let Err(same) = ring.try_one(batch.remove(1)) else { panic!("an answered entry was taken") };
+    assert!(matches!(refusal(same), (Refusal::Unroutable, 1)));
 }
 
 ///
