@@ -2,7 +2,11 @@
 
 use std::task::{Context, Waker};
 
+use queue_core::Stamp;
 use tokio::time::Instant;
+
+/// After so many milliseconds a call that was not answered is not waited for: two ticks, for a stamp may be one early.
+const LATE_MS: i32 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seat {
@@ -16,8 +20,10 @@ enum Seat {
 
 /// The waiting requests.
 ///
-/// At most one call is in flight: whoever is called looks, takes its share and calls the next if there is more. So a
-/// burst of jobs costs one wake, and still reaches all slots. Wakers stay in their seats, so that a request that waits
+/// One call is in flight at a time: whoever is called looks, takes its share and calls the next if there is more. So a
+/// burst of jobs costs one wake, and still reaches all slots. A call that is late holds up nobody: tokio puts a woken
+/// task behind the one that woke it, where no other thread takes it over, and a handler that enqueues and then computes
+/// would stop all slots. So the next enqueue calls another. Wakers stay in their seats, so that a request that waits
 /// again clones none.
 #[derive(Debug)]
 pub(crate) struct Seats {
@@ -26,34 +32,50 @@ pub(crate) struct Seats {
     /// The seats that are idle; the last to sit is called first, for its caches are warm.
     idle: Vec<u32>,
     calling: bool,
+    /// When an enqueue last called.
+    called: Stamp,
     /// The request that wakes itself when the next delayed job is due, and the time it will.
     keeper: Option<(u32, Instant)>,
 }
 
 impl Seats {
-    pub(crate) const fn new() -> Self {
-        Self { seats: Vec::new(), free: Vec::new(), idle: Vec::new(), calling: false, keeper: None }
+    pub(crate) fn new() -> Self {
+        Self {
+            seats: Vec::new(),
+            free: Vec::new(),
+            idle: Vec::new(),
+            calling: false,
+            called: Stamp::default(),
+            keeper: None,
+        }
     }
 
-    /// Calls a waiting request; its waker is to be woken without the lock.
+    /// Calls a waiting request; its waker is to be woken without the lock. `now` is known to who enqueues.
     #[inline]
     #[must_use]
-    pub(crate) fn call_one(&mut self) -> Option<Waker> {
-        if self.calling {
+    pub(crate) fn call_one(&mut self, now: Option<Stamp>) -> Option<Waker> {
+        if self.calling && !now.is_some_and(|now| self.is_late(now)) {
             return None;
         }
         let at = self.idle.pop()?;
         self.calling = true;
+        self.called = now.unwrap_or(self.called);
         let seat = &mut self.seats[at as usize];
         seat.0 = Seat::Called;
         seat.1.clone()
     }
 
+    /// Stamps wrap, and come here a little out of order.
+    #[inline]
+    const fn is_late(&self, now: Stamp) -> bool {
+        now.as_millis().wrapping_sub(self.called.as_millis()).cast_signed() > LATE_MS
+    }
+
     /// Calls a waiting request if nobody would wake at `due`, when the next delayed job is.
     #[must_use]
-    pub(crate) fn call_keeper(&mut self, due: Option<Instant>) -> Option<Waker> {
+    pub(crate) fn call_keeper(&mut self, due: Option<Instant>, now: Option<Stamp>) -> Option<Waker> {
         let due = due?;
-        if self.keeper.is_some_and(|(_, at)| at <= due) { None } else { self.call_one() }
+        if self.keeper.is_some_and(|(_, at)| at <= due) { None } else { self.call_one(now) }
     }
 
     /// The request waits. True if it is the one that must wake itself at `due`; with the waker that it replaced, to be

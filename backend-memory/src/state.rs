@@ -128,13 +128,13 @@ impl<P> State<P> {
     /// Calls a request for what is here, or to keep the time of what is delayed.
     #[inline]
     #[must_use]
-    pub(crate) fn call(&mut self) -> Option<Waker> {
+    pub(crate) fn call(&mut self, now: Option<Stamp>) -> Option<Waker> {
         if self.paused {
             None
         } else if !self.ready.is_empty() {
-            self.seats.call_one()
+            self.seats.call_one(now)
         } else if self.delayed.len() > 0 {
-            self.seats.call_keeper(self.delayed.next_due())
+            self.seats.call_keeper(self.delayed.next_due(), now)
         } else {
             None
         }
@@ -164,7 +164,7 @@ impl<P> State<P> {
         let share = self.ready.len().div_ceil(self.slots).max(LEAST_SHARE).min(max);
         self.ready.take(share, into);
         let senders = if self.senders.len() == 0 { 0 } else { self.senders_to_wake(max == 1) };
-        Took::Some(self.call(), senders)
+        Took::Some(self.call(None), senders)
     }
 
     #[cold]

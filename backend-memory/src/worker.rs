@@ -52,7 +52,7 @@ where
         }
         let Some((job, _)) = job.into_parts() else { return Ok(JobId::default()) };
         let id = state.push_new(Own::new(job), enqueued);
-        let call = state.call();
+        let call = state.call(Some(enqueued));
         drop(state);
         if let Some(waker) = call {
             waker.wake();
@@ -93,7 +93,7 @@ where
         while let Some(delivery) = unstarted.pop_back() {
             state.ready.hand_back(delivery);
         }
-        let (call, senders) = (state.call(), state.senders_to_wake(true));
+        let (call, senders) = (state.call(None), state.senders_to_wake(true));
         drop(state);
         if let Some(waker) = call {
             waker.wake();
@@ -184,7 +184,7 @@ where
             Some((ticket, _)) => ticket.take().and_then(|ticket| state.senders.forget(ticket)),
             None => None,
         };
-        let call = state.call();
+        let call = state.call(Some(enqueued));
         drop(state);
         drop(spent);
         if let Some(waker) = call {
@@ -243,7 +243,7 @@ where
     }
 
     pub(crate) fn call_and_unlock(&self, mut state: parking_lot::MutexGuard<'_, State<Own<J, M>>>) {
-        let call = state.call();
+        let call = state.call(None);
         drop(state);
         if let Some(waker) = call {
             waker.wake();
