@@ -6,6 +6,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use queue_core::{Cause, DeadLetter, JobId, Page, Payload, Unsettled};
 
+use crate::{Mode, Own};
+
 /// A dead letter behind a lock of its own: it is cloned for a listing without the ring's lock, for a clone is user code.
 pub(crate) type Letter<P> = Arc<Mutex<DeadLetter<P>>>;
 
@@ -47,6 +49,10 @@ impl<P> Dead<P> {
         self.letters.iter().skip(page.skip).take(page.limit).map(|(_, letter)| letter.clone()).collect()
     }
 
+    pub(crate) fn find(&self, id: JobId) -> Option<Letter<P>> {
+        self.letters.iter().find(|(other, _)| *other == id).map(|(_, letter)| letter.clone())
+    }
+
     pub(crate) fn remove(&mut self, id: JobId) -> Option<Letter<P>> {
         let index = self.letters.iter().position(|(other, _)| *other == id)?;
         self.letters.remove(index).map(|(_, letter)| letter)
@@ -57,13 +63,17 @@ pub(crate) fn letter<P>(unsettled: Unsettled<P, ()>, cause: Cause) -> Letter<P> 
     Arc::new(Mutex::new(DeadLetter { meta: unsettled.meta, cause, payload: unsettled.payload }))
 }
 
-/// A copy of the letter; the job is cloned.
-pub(crate) fn copy<P: Payload>(letter: &Letter<P>, again: impl Fn(P::Job) -> P) -> DeadLetter<P> {
+/// A copy of the letter, with a clone of its job where jobs are cloned; a job that is moved stays in its letter.
+pub(crate) fn copy<J, M: Mode>(letter: &Letter<Own<J, M>>) -> DeadLetter<Own<J, M>>
+where
+    Own<J, M>: Payload<Job = J>,
+{
     let mut letter = letter.lock();
-    let copied = letter.payload.take().and_then(|payload| {
+    let payload = if M::RETRIES { letter.payload.take() } else { None };
+    let copied = payload.and_then(|payload| {
         let (job, kept) = payload.take(true);
         letter.payload = kept;
-        job.ok().map(again)
+        job.ok().map(Own::new)
     });
     DeadLetter { meta: letter.meta.clone(), cause: letter.cause.clone(), payload: copied }
 }

@@ -34,39 +34,31 @@ where
 {
     async fn dead_letters(&self, page: Page) -> Result<Vec<DeadLetter<Own<J, M>>>, WorkerError> {
         let letters = self.state.lock().dead.page(page);
-        Ok(letters.iter().map(|letter| copy(letter, Own::new)).collect())
+        Ok(letters.iter().map(copy).collect())
     }
 
     async fn replay(&self, id: JobId) -> Result<bool, WorkerError> {
-        let Some(letter) = self.state.lock().dead.remove(id) else { return Ok(false) };
+        let Some(letter) = self.state.lock().dead.find(id) else { return Ok(false) };
         // Without the ring's lock: a listing may be cloning the job, and a clone is user code.
-        let Some(delivery) = revive(&letter, self.clock.stamp()) else {
-            self.keep(id, letter);
-            return Ok(false);
-        };
+        let Some(delivery) = revive(&letter, self.clock.stamp()) else { return Ok(false) };
         let mut state = self.state.lock();
         if state.closed {
             drop(state);
             letter.lock().payload = Some(delivery.payload);
-            self.keep(id, letter);
             return Err(WorkerError::fatal("the ring is closed: a dead letter cannot be put back"));
         }
-        state.push_again(delivery);
+        // It may have been discarded since.
+        let removed = state.dead.remove(id);
+        if removed.is_some() {
+            state.push_again(delivery);
+        }
         self.call_and_unlock(state);
-        Ok(true)
+        Ok(removed.is_some())
     }
 
     async fn discard(&self, id: JobId) -> Result<bool, WorkerError> {
         let letter = self.state.lock().dead.remove(id);
         Ok(letter.is_some())
-    }
-}
-
-impl<J, M> Ring<J, M> {
-    /// Puts a letter back that was looked at; what falls out of the list is dropped without the lock.
-    fn keep(&self, id: JobId, letter: Letter<Own<J, M>>) {
-        let fallen_out = self.state.lock().dead.push(id, letter);
-        drop(fallen_out);
     }
 }
 

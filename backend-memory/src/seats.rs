@@ -5,6 +5,9 @@ use std::task::{Context, Waker};
 use queue_core::Stamp;
 use tokio::time::Instant;
 
+/// After so many milliseconds a call that was not answered is not waited for: two ticks, for a stamp may be one early.
+const LATE_MS: i32 = 10;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seat {
     /// Nobody sits here.
@@ -17,51 +20,73 @@ enum Seat {
 
 /// The waiting requests.
 ///
-/// One call is in flight: whoever is called looks, takes its share and calls the next if there is more. So a burst of
-/// jobs costs one wake, and still reaches all slots. A call that stays unanswered into the next tick of the clock no
-/// longer holds others up: the task that was woken may be queued behind a handler that blocks its thread, while other
-/// threads are idle. Wakers stay in their seats, so that a request that waits again clones none.
+/// One call is in flight at a time: whoever is called looks, takes its share and calls the next if there is more. So a
+/// burst of jobs costs one wake, and still reaches all slots. A call that is late holds up nobody: tokio puts a woken
+/// task behind the one that woke it, where no other thread takes it over, and a handler that enqueues and then computes
+/// would stop all slots. So the next enqueue calls another. Wakers stay in their seats, so that a request that waits
+/// again clones none.
 #[derive(Debug)]
 pub(crate) struct Seats {
     seats: Vec<(Seat, Option<Waker>)>,
     free: Vec<u32>,
     /// The seats that are idle; the last to sit is called first, for its caches are warm.
     idle: Vec<u32>,
-    /// When the call that is in flight was made.
-    calling: Option<Stamp>,
+    calling: bool,
+    /// When an enqueue last called.
+    called: Stamp,
     /// The request that wakes itself when the next delayed job is due, and the time it will.
     keeper: Option<(u32, Instant)>,
 }
 
 impl Seats {
-    pub(crate) const fn new() -> Self {
-        Self { seats: Vec::new(), free: Vec::new(), idle: Vec::new(), calling: None, keeper: None }
+    pub(crate) fn new() -> Self {
+        Self {
+            seats: Vec::new(),
+            free: Vec::new(),
+            idle: Vec::new(),
+            calling: false,
+            called: Stamp::default(),
+            keeper: None,
+        }
     }
 
-    /// Calls a waiting request; its waker is to be woken without the lock.
+    /// Calls a waiting request; its waker is to be woken without the lock. `now` is known to who enqueues.
     #[inline]
     #[must_use]
-    pub(crate) fn call_one(&mut self, now: Stamp) -> Option<Waker> {
-        if self.calling == Some(now) {
+    pub(crate) fn call_one(&mut self, now: Option<Stamp>) -> Option<Waker> {
+        if self.calling && !now.is_some_and(|now| self.is_late(now)) {
             return None;
         }
         let at = self.idle.pop()?;
-        self.calling = Some(now);
+        self.calling = true;
+        self.called = now.unwrap_or(self.called);
         let seat = &mut self.seats[at as usize];
         seat.0 = Seat::Called;
         seat.1.clone()
     }
 
+    /// Stamps wrap, and come here a little out of order.
+    #[inline]
+    const fn is_late(&self, now: Stamp) -> bool {
+        now.as_millis().wrapping_sub(self.called.as_millis()).cast_signed() > LATE_MS
+    }
+
     /// Calls a waiting request if nobody would wake at `due`, when the next delayed job is.
     #[must_use]
-    pub(crate) fn call_keeper(&mut self, due: Option<Instant>, now: Stamp) -> Option<Waker> {
+    pub(crate) fn call_keeper(&mut self, due: Option<Instant>, now: Option<Stamp>) -> Option<Waker> {
         let due = due?;
         if self.keeper.is_some_and(|(_, at)| at <= due) { None } else { self.call_one(now) }
     }
 
-    /// The request waits. True if it is the one that must wake itself at `due`.
+    /// The request waits. True if it is the one that must wake itself at `due`; with the waker that it replaced, to be
+    /// dropped without the lock.
     #[cold]
-    pub(crate) fn sit(&mut self, seat: &mut Option<u32>, due: Option<Instant>, cx: &Context<'_>) -> bool {
+    pub(crate) fn sit(
+        &mut self,
+        seat: &mut Option<u32>,
+        due: Option<Instant>,
+        cx: &Context<'_>,
+    ) -> (bool, Option<Waker>) {
         let at = seat.or_else(|| self.free.pop()).unwrap_or_else(|| {
             self.seats.push((Seat::Free, None));
             self.free.reserve(self.seats.len());
@@ -72,16 +97,15 @@ impl Seats {
         self.idle.push(at);
         let here = &mut self.seats[at as usize];
         here.0 = Seat::Idle;
-        match &mut here.1 {
-            Some(waker) if waker.will_wake(cx.waker()) => {}
-            waker => *waker = Some(cx.waker().clone()),
+        let replaced = match &mut here.1 {
+            Some(waker) if waker.will_wake(cx.waker()) => None,
+            waker => waker.replace(cx.waker().clone()),
+        };
+        let due = due.filter(|due| self.keeper.is_none_or(|(_, at)| at > *due));
+        if let Some(due) = due {
+            self.keeper = Some((at, due));
         }
-        let Some(due) = due else { return false };
-        if self.keeper.is_some_and(|(_, at)| at <= due) {
-            return false;
-        }
-        self.keeper = Some((at, due));
-        true
+        (due.is_some(), replaced)
     }
 
     /// The request looks again, or is dropped: nobody waits here any more.
@@ -91,7 +115,7 @@ impl Seats {
             self.keeper = None;
         }
         match std::mem::replace(&mut self.seats[at as usize].0, Seat::Free) {
-            Seat::Called => self.calling = None,
+            Seat::Called => self.calling = false,
             Seat::Idle => self.idle.retain(|&other| other != at),
             Seat::Free => {}
         }

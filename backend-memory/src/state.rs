@@ -44,8 +44,9 @@ pub(crate) enum Took {
     Some(Option<Waker>, usize),
     /// Nothing, and there will be nothing.
     Closed,
-    /// Nothing yet; the request must wake itself at the instant, where there is one.
-    Wait(Option<Instant>),
+    /// Nothing yet; the request must wake itself at the instant, where there is one. A waker that was replaced is to be
+    /// dropped without the lock.
+    Wait(Option<Instant>, Option<Waker>),
 }
 
 impl<P> State<P> {
@@ -132,7 +133,7 @@ impl<P> State<P> {
     /// Calls a request for what is here, or to keep the time of what is delayed.
     #[inline]
     #[must_use]
-    pub(crate) fn call(&mut self, now: Stamp) -> Option<Waker> {
+    pub(crate) fn call(&mut self, now: Option<Stamp>) -> Option<Waker> {
         if self.paused {
             None
         } else if !self.ready.is_empty() {
@@ -151,7 +152,6 @@ impl<P> State<P> {
         max: usize,
         into: &mut VecDeque<Delivery<P, ()>>,
         seat: &mut Option<u32>,
-        now: Stamp,
         cx: &Context<'_>,
     ) -> Took {
         if let Some(at) = *seat {
@@ -169,7 +169,7 @@ impl<P> State<P> {
         let share = self.ready.len().div_ceil(self.slots).max(LEAST_SHARE).min(max);
         self.ready.take(share, into);
         let senders = if self.senders.len() == 0 { 0 } else { self.senders_to_wake(max == 1) };
-        Took::Some(self.call(now), senders)
+        Took::Some(self.call(None), senders)
     }
 
     #[cold]
@@ -181,8 +181,8 @@ impl<P> State<P> {
             return Took::Closed;
         }
         let due = if self.paused { None } else { self.delayed.next_due() };
-        let keeper = self.seats.sit(seat, due, cx);
-        Took::Wait(due.filter(|_| keeper))
+        let (keeper, replaced) = self.seats.sit(seat, due, cx);
+        Took::Wait(due.filter(|_| keeper), replaced)
     }
 
     /// How many waiting enqueuers to wake: all of them at half empty, since each of their wakes costs more than many

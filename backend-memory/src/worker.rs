@@ -44,7 +44,7 @@ where
             return Err(job);
         }
         let id = state.push_new(Own::new(job), enqueued);
-        let call = state.call(enqueued);
+        let call = state.call(Some(enqueued));
         drop(state);
         if let Some(waker) = call {
             waker.wake();
@@ -65,8 +65,9 @@ where
                 match self.look(max, into, &mut sitting.seat, cx) {
                     Took::Some(..) => return Poll::Ready(Ok(())),
                     Took::Closed => return Poll::Ready(Err(RequestError::Closed)),
-                    Took::Wait(None) => return Poll::Pending,
-                    Took::Wait(Some(due)) => {
+                    Took::Wait(due, replaced) => {
+                        drop(replaced);
+                        let Some(due) = due else { return Poll::Pending };
                         timer.set(Some(sleep_until(due)));
                         if timer.as_mut().as_pin_mut().is_none_or(|timer| timer.poll(cx).is_pending()) {
                             return Poll::Pending;
@@ -84,7 +85,7 @@ where
         while let Some(delivery) = unstarted.pop_back() {
             state.ready.hand_back(delivery);
         }
-        let (call, senders) = (state.call(self.clock.stamp()), state.senders_to_wake(true));
+        let (call, senders) = (state.call(None), state.senders_to_wake(true));
         drop(state);
         if let Some(waker) = call {
             waker.wake();
@@ -174,7 +175,7 @@ where
             Some((ticket, _)) => ticket.take().and_then(|ticket| state.senders.forget(ticket)),
             None => None,
         };
-        let call = state.call(enqueued);
+        let call = state.call(Some(enqueued));
         drop(state);
         drop(spent);
         if let Some(waker) = call {
@@ -192,7 +193,7 @@ where
         seat: &mut Option<u32>,
         cx: &Context<'_>,
     ) -> Took {
-        let took = self.state.lock().take(max, into, seat, self.clock.stamp(), cx);
+        let took = self.state.lock().take(max, into, seat, cx);
         let Took::Some(call, senders) = took else { return took };
         if let Some(waker) = call {
             waker.wake();
@@ -233,7 +234,7 @@ where
     }
 
     pub(crate) fn call_and_unlock(&self, mut state: parking_lot::MutexGuard<'_, State<Own<J, M>>>) {
-        let call = state.call(self.clock.stamp());
+        let call = state.call(None);
         drop(state);
         if let Some(waker) = call {
             waker.wake();

@@ -1,9 +1,9 @@
 //! Dead letters: listed, bounded, put back, thrown away.
 
 use backend_memory::Ring;
-use queue_core::{Cause, DeadLetters, Entry, Inspects, JobId, Page, Reason, Verdict, Worker};
+use queue_core::{Cause, DeadLetters, Entry, Inspects, JobId, Page, Payload, Reason, Unsettled, Verdict, Worker};
 
-use crate::common::{BACK, extra, job, now, put, retry, settle, take_one};
+use crate::common::{BACK, extra, job, now, put, retry, settle, take, take_one};
 
 fn dead(reason: Reason, error: &str) -> Verdict {
     Verdict::Dead { cause: Box::new(Cause { reason, error: error.into() }) }
@@ -101,4 +101,49 @@ fn a_replayed_job_has_a_new_life_without_the_old_deadline() {
     assert_eq!(again.meta.extra.as_ref().unwrap().deadline, None);
     settle(&ring, again, dead(Reason::Permanent, "again"));
     assert_eq!(list(&ring, Page::first(9)), [(id, Some(1))]);
+}
+
+///
+#[test]
+fn a_job_that_never_started_survives_the_listing_of_its_letter() {
+    let ring = Ring::<u32, _>::once();
+    let id = bury(&ring, 1);
+    for _ in 0..2 {
+        assert_eq!(list(&ring, Page::first(9)), [(id, None)], "a job that is no Clone is not in a copy");
+    }
+    assert!(now(ring.replay(id)).unwrap());
+    assert_eq!(job(take_one(&ring)), 1);
+}
+
+///
+#[test]
+fn a_closed_ring_keeps_the_letter_that_cannot_be_put_back() {
+    let ring = Ring::new();
+    let ids: Vec<_> = (0..3).map(|job| bury(&ring, job)).collect();
+    ring.close();
+    assert!(now(ring.replay(ids[0])).is_err());
+    let kept: Vec<_> = ids.iter().copied().zip([0, 1, 2].map(Some)).collect();
+    assert_eq!(list(&ring, Page::first(9)), kept, "job and place");
+    assert!(take(&ring, 1).is_empty());
+}
+
+///
+#[test]
+fn a_letter_without_its_job_stays_in_its_place() {
+    let ring = Ring::<u32, _>::once();
+    let ids: Vec<_> = (0..3)
+        .map(|job| {
+            let id = put(&ring, Entry::new(job));
+            let delivery = take_one(&ring);
+            let unsettled = Unsettled { meta: delivery.meta, payload: delivery.payload.take(true).1, receipt: () };
+            let mut settling = queue_core::Settling::new(unsettled, dead(Reason::AttemptsExhausted, "failed"));
+            assert!(ring.settle_now(std::slice::from_mut(&mut settling)));
+            id
+        })
+        .collect();
+    let all: Vec<_> = ids.iter().map(|id| (*id, None)).collect();
+    assert_eq!(list(&ring, Page::first(9)), all);
+    assert!(!now(ring.replay(ids[0])).unwrap(), "there is no job to put back");
+    assert_eq!(list(&ring, Page::first(9)), all);
+    assert!(now(ring.discard(ids[0])).unwrap());
 }

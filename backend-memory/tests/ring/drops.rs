@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use std::task::{Context, Wake, Waker};
 
 use backend_memory::Ring;
 use queue_core::{Cancels, Cause, DeadLetters, Entry, Page, Reason, Room, Verdict, Worker};
 
-use crate::common::{now, pop, push, refused, settle, shutdown, take, take_one, within};
+use crate::common::{enqueue, job, now, pop, push, refused, request, settle, shutdown, take, take_one, within};
 
 /// A job that does something when it goes.
 enum Job {
@@ -160,5 +161,59 @@ fn a_ring_that_is_dropped_or_shut_down_with_jobs() {
             assert!(catch_unwind(AssertUnwindSafe(|| drop((unrun, ring)))).is_err());
             assert_eq!(drops.load(Ordering::SeqCst), 4, "the others are dropped all the same");
         }
+    });
+}
+
+/// A waker that looks at the ring when it is woken and when it goes.
+struct Curious(Arc<Ring<u32>>);
+
+impl Wake for Curious {
+    fn wake(self: Arc<Self>) {
+        self.0.tally();
+    }
+}
+
+impl Drop for Curious {
+    fn drop(&mut self) {
+        self.0.tally();
+    }
+}
+
+/// Polls with a waker that is gone afterwards, but for the copy that is kept.
+fn poll_curiously<F: Future + Unpin>(ring: &Arc<Ring<u32>>, future: &mut F) -> bool {
+    let waker = Waker::from(Arc::new(Curious(ring.clone())));
+    std::pin::Pin::new(future).poll(&mut Context::from_waker(&waker)).is_ready()
+}
+
+///
+#[test]
+fn wakers_run_and_go_without_the_lock() {
+    within(|| {
+        let ring: Arc<Ring<u32>> = Arc::new(Ring::builder().capacity(1).build().unwrap());
+        let ours = ring.clone();
+        let mut waiting = Box::pin(request(&*ours, 1));
+        assert!(!poll_curiously(&ring, &mut waiting));
+        assert!(!poll_curiously(&ring, &mut waiting), "another waker takes the place of the first");
+        push(&*ring, 1);
+        assert!(poll_curiously(&ring, &mut waiting));
+        drop(waiting);
+        let mut again = Box::pin(request(&*ours, 1));
+        assert!(!poll_curiously(&ring, &mut again), "the seat has another's waker");
+        drop(again);
+
+        push(&*ring, 2);
+        let mut sender = Box::pin(enqueue(&*ours, 3));
+        assert!(!poll_curiously(&ring, &mut sender));
+        assert!(!poll_curiously(&ring, &mut sender));
+        drop(sender);
+        let mut sender = Box::pin(enqueue(&*ours, 4));
+        assert!(!poll_curiously(&ring, &mut sender));
+        assert_eq!(job(take_one(&*ring)), 2);
+        assert!(poll_curiously(&ring, &mut sender));
+        drop(sender);
+        let mut sender = Box::pin(enqueue(&*ours, 5));
+        assert!(!poll_curiously(&ring, &mut sender));
+        ring.close();
+        assert!(poll_curiously(&ring, &mut sender));
     });
 }

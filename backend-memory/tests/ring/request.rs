@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use backend_memory::Ring;
-use queue_core::{Demand, Worker};
+use queue_core::{Clock, Demand, Worker};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -91,6 +91,23 @@ fn a_called_request_that_is_dropped_passes_the_call_on() {
     drop(idle);
     push(&ring, 4);
     assert_eq!(jobs(take(&ring, 1)), [4]);
+}
+
+/// a called task may stand behind another in its thread's queue, where nobody can take it over.
+#[tokio::test(start_paused = true)]
+async fn a_called_request_that_does_not_look_holds_up_no_other() {
+    let ring = Ring::new();
+    let mut waiting = requests(&ring, 3, 64);
+    push(&ring, 1);
+    let stuck = waiting.remove(waiting.iter().position(Task::is_woken).unwrap());
+    push(&ring, 2);
+    assert!(!waiting.iter().any(Task::is_woken), "a fresh call is trusted");
+    tokio::time::advance(4 * Clock::TICK).await;
+    push(&ring, 3);
+    assert_eq!(run(&mut waiting), [[1, 2, 3]]);
+    push(&ring, 4);
+    assert_eq!(run(&mut waiting), [[4]]);
+    drop(stuck);
 }
 
 ///
