@@ -183,8 +183,8 @@ impl<W: Worker, S> Builder<W, S> {
             on_shutdown: self.on_shutdown,
         };
         settings.start(self.unstarted, |shared, runtime| {
-            Box::new(move |rank, slot: Arc<Slot>| {
-                let task = SlotTask { shared: shared.clone(), slot, rank, handler: handler.clone() };
+            Box::new(move |place, slot: Arc<Slot>| {
+                let task = SlotTask { shared: shared.clone(), slot, place, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &runtime);
             })
         })

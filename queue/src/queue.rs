@@ -16,7 +16,7 @@ use crate::shutdown::{OnShutdown, Report, Shutdown, ShutdownError};
 use crate::slot::Slot;
 use crate::{Builder, Stats};
 
-/// Puts a slot's task on the runtime: rank and slot.
+/// Puts a slot's task on the runtime: its place and itself.
 pub(crate) type Spawn = Box<dyn Fn(usize, Arc<Slot>) + Send + Sync>;
 
 /// A running queue: jobs go in, its handler runs them, and it ends by [`shutdown`](Self::shutdown).
@@ -67,8 +67,8 @@ impl<W: Worker> Owner<W> {
     pub(crate) fn resize(&self, slots: usize) -> u32 {
         self.shared.worker().demand(Demand { slots, ahead: 0 });
         let epoch = self.shared.control.set_target(slots);
-        for (rank, slot) in self.shared.fill(slots) {
-            (self.spawn)(rank, slot);
+        for (place, slot) in self.shared.fill(slots) {
+            (self.spawn)(place, slot);
         }
         self.shared.wake_slots();
         epoch
@@ -164,8 +164,8 @@ impl<W: Worker> Queue<W> {
 
     /// Changes how many jobs may run at once. 0 pauses this process.
     ///
-    /// Running jobs finish, whatever the number: a smaller one is reached as they do. When the future is ready, no slot
-    /// above the number starts another job. A handler that blocks its thread holds it up.
+    /// Running jobs finish, whatever the number: a smaller one is reached as they do. When the future is ready, no job
+    /// starts before fewer than the number run. A handler that blocks its thread holds it up.
     /// After a shutdown began it does nothing.
     ///
     /// # Cancel safety

@@ -264,12 +264,7 @@ where
 
     /// Follows what the slots were told while a handler runs. True if it shall be cancelled.
     fn follow_suspended(&mut self) -> bool {
-        let epoch = self.shared.control.epoch();
-        if epoch != self.seen {
-            // Nothing that has not started is held, so nothing will start before the slot looks again.
-            self.slot.seen.store(epoch, std::sync::atomic::Ordering::Release);
-            self.shared.slots_changed.notify_waiters();
-        }
+        self.shared.starts_nothing(self.slot);
         self.shared.control.phase() >= Phase::Cancelling
     }
 

@@ -1,0 +1,7 @@
+//! The engine: start, enqueue, slots, what handlers answer, retry, timeout, panic; over the ring and over a broker-like worker.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub)]
+
+mod common;
+
+mod slots;
+mod start;
