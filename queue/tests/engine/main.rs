@@ -3,5 +3,7 @@
 
 mod common;
 
+mod retry;
+mod retry_waits;
 mod slots;
 mod start;
