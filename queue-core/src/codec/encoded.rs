@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 
@@ -57,7 +58,9 @@ impl<J: Send + 'static, C: Codec<J>> Payload for Encoded<J, C> {
     type Job = J;
 
     fn take(self, _keep: bool) -> (Result<J, Undecodable>, Option<Self>) {
-        (self.codec.decode(self.wire()), Some(self))
+        // A codec may be the user's: where it panics the body stays, and goes to the dead letters.
+        let decoded = catch_unwind(AssertUnwindSafe(|| self.codec.decode(self.wire())));
+        (decoded.unwrap_or_else(|_| Err(Undecodable("the codec panicked".into()))), Some(self))
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// Any error, as handlers return it.
-pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
+type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// How an attempt ended, where `()` and `Result` do not say enough.
 ///

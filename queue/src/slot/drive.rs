@@ -185,10 +185,15 @@ where
             return self.settle(unsettled, Verdict::Ack);
         }
         // What the future still captures, and the copy that was kept, are dropped here: both are user code.
+        let mut kept = Some(unsettled);
         drop_guarded(|| {
             running.set(None);
-            drop(unsettled);
+            drop(kept.take());
         });
+        if kept.is_some() {
+            // The first drop panicked: two at once would end the process.
+            drop_guarded(|| drop(kept));
+        }
         Flow::Next
     }
 
@@ -296,7 +301,8 @@ where
                 self.overdue = true;
                 self.slot.counters.set_overdue(true);
             }
-            Ok(_) => {}
+            Ok(Poll::Ready(output)) => drop_guarded(|| drop(output)),
+            Ok(Poll::Pending) => {}
             Err(panic) => End::<H::Output>::panic(panic).note(&unsettled.meta),
         }
         self.slot.disarm();
@@ -341,7 +347,10 @@ where
     pub(super) fn settle(&mut self, unsettled: UnsettledOf<W>, verdict: Verdict) -> Flow<W> {
         let kind = super::settle::Kind::of(&verdict);
         let mut settling = Settling::new(unsettled, verdict);
-        self.shared.worker().settle_now(std::slice::from_mut(&mut settling));
+        // A job that ends here may be dropped here.
+        drop_guarded(|| {
+            self.shared.worker().settle_now(std::slice::from_mut(&mut settling));
+        });
         match settling.answered() {
             Some(settled) => {
                 kind.count(&self.slot.counters, settled);

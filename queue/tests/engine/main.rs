@@ -3,6 +3,8 @@
 
 mod common;
 
+mod contained;
+mod panics;
 mod retry;
 mod retry_waits;
 mod slots;
