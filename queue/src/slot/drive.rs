@@ -131,7 +131,8 @@ where
                 return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
             }
         }
-        let keep = meta.attempt < plan.attempts || policy.keeps_dead;
+        let snoozes = H::Output::SNOOZES && policy.retries;
+        let keep = meta.attempt < plan.attempts || policy.keeps_dead || snoozes;
         let ends = if H::TIMED { plan.timeout.and_then(|limit| Instant::now().checked_add(limit)) } else { None };
         let mut kept = None;
         // Everything of the user's runs in here: clone or codec, handler, first poll.

@@ -5,6 +5,7 @@ mod common;
 
 mod contained;
 mod panics;
+mod results;
 mod retry;
 mod retry_waits;
 mod slots;
