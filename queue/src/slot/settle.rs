@@ -34,16 +34,12 @@ impl Kind {
     #[inline]
     pub(super) fn count(self, counters: &Counters, settled: Settled) {
         match (self, settled) {
-            // An attempt that ended well is counted as such when it ends.
-            (Self::Ack, Settled::Done) => {}
+            (Self::Ack, Settled::Done) => counters.acked.add(1),
             (Self::Retry, Settled::Done) => counters.retried.add(1),
             (Self::Dead, Settled::Done) => counters.dead.add(1),
             (Self::Return, Settled::Done) => counters.returned.add(1),
             (Self::Retry | Self::Return, Settled::Gone) => counters.gone.add(1),
-            (kind, _) => {
-                counters.lost.add(1);
-                counters.lost_ok.add(u64::from(kind == Self::Ack));
-            }
+            _ => counters.lost.add(1),
         }
     }
 }

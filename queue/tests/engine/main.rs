@@ -4,6 +4,8 @@
 mod common;
 
 mod contained;
+mod on_broker;
+mod on_broker_faults;
 mod panics;
 mod results;
 mod retry;
