@@ -4,8 +4,11 @@
 mod common;
 
 mod contained;
+mod enqueue;
+mod enqueue_room;
 mod on_broker;
 mod on_broker_faults;
+mod options;
 mod panics;
 mod results;
 mod retry;
