@@ -15,3 +15,5 @@ mod retry;
 mod retry_waits;
 mod slots;
 mod start;
+mod timeout;
+mod timeout_blocking;
