@@ -6,6 +6,7 @@ mod common;
 mod contained;
 mod enqueue;
 mod enqueue_room;
+mod logs;
 mod on_broker;
 mod on_broker_faults;
 mod options;
