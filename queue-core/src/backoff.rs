@@ -95,7 +95,9 @@ impl Backoff {
     #[must_use]
     pub fn wait(&self, n: u32) -> Duration {
         let exponent = i32::try_from(n.saturating_sub(1)).unwrap_or(i32::MAX);
-        let wanted = self.base.as_secs_f64() * self.factor.powi(exponent);
+        // Finite, so that no wait stays no wait.
+        let growth = self.factor.powi(exponent).min(f64::MAX);
+        let wanted = self.base.as_secs_f64() * growth;
         // An infinite product, and one that rounds above the maximum, end here.
         let wait = if wanted < self.max.as_secs_f64() { Duration::from_secs_f64(wanted) } else { self.max };
         if self.jitter { wait.mul_f64(fastrand::f64()) } else { wait }

@@ -179,8 +179,8 @@ impl<W: Worker, S> Builder<W, S> {
         let slots = self.settings.slots.unwrap_or_else(slots);
         let handler = Arc::new((handler, self.state));
         self.settings.start(self.worker, slots, |shared, runtime| {
-            Some(Box::new(move |rank, slot: Arc<Slot>| {
-                let task = SlotTask { shared: shared.clone(), slot, rank, handler: handler.clone() };
+            Some(Box::new(move |place, slot: Arc<Slot>| {
+                let task = SlotTask { shared: shared.clone(), slot, place, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &runtime);
             }))
         })

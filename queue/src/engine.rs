@@ -1,6 +1,7 @@
 //! What the handle and the slots of one queue share.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use parking_lot::RwLock;
@@ -15,10 +16,11 @@ use crate::policy::Policy;
 use crate::slot::{Slot, Totals};
 use crate::watchdog::Watchdog;
 
-/// The slots that live, by rank, and what those counted that have ended.
+/// The slots that live, each in its place, and what those counted that have ended.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     live: Vec<Option<Arc<Slot>>>,
+    count: usize,
     ended: Totals,
 }
 
@@ -70,35 +72,42 @@ impl<W: Worker> Shared<W> {
         self.worker().capabilities().durability == Durability::Process
     }
 
-    /// Makes slots for the ranks below `count` that have none; they are to be spawned.
+    /// Makes the slots that are missing to `count`, with their places; they are to be spawned.
     pub(crate) fn fill(&self, count: usize) -> Vec<(usize, Arc<Slot>)> {
         let mut slots = self.slots.write();
-        if slots.live.len() < count {
-            slots.live.resize(count, None);
-        }
-        let empty = slots.live.iter_mut().take(count).enumerate().filter(|(_, place)| place.is_none());
-        empty.map(|(rank, place)| (rank, place.insert(Arc::default()).clone())).collect()
+        let missing = count.saturating_sub(slots.count);
+        let places = slots.live.len().max(slots.count + missing);
+        slots.live.resize(places, None);
+        slots.count += missing;
+        let empty = slots.live.iter_mut().enumerate().filter(|(_, slot)| slot.is_none()).take(missing);
+        empty.map(|(place, slot)| (place, slot.insert(Arc::default()).clone())).collect()
     }
 
-    /// A slot wants to end. False where it is wanted after all: a resize up came between.
-    pub(crate) fn retire(&self, rank: usize, slot: &Arc<Slot>) -> bool {
+    /// Whether there are more slots than there shall be: whichever has nothing to do, or is done first, ends.
+    pub(crate) fn has_surplus(&self) -> bool {
+        self.slots.read().count > self.control.target()
+    }
+
+    /// A slot wants to end. False where it is wanted after all: others have ended, or a resize up came between.
+    pub(crate) fn retire(&self, place: usize, slot: &Arc<Slot>) -> bool {
         let mut slots = self.slots.write();
-        if self.control.phase() <= Phase::Draining && rank < self.control.target() {
+        if self.control.phase() <= Phase::Draining && slots.count <= self.control.target() {
             return false;
         }
-        self.end(&mut slots, rank, slot);
+        self.end(&mut slots, place, slot);
         true
     }
 
     /// A slot ends, wanted or not.
-    pub(crate) fn end_slot(&self, rank: usize, slot: &Arc<Slot>) {
-        self.end(&mut self.slots.write(), rank, slot);
+    pub(crate) fn end_slot(&self, place: usize, slot: &Arc<Slot>) {
+        self.end(&mut self.slots.write(), place, slot);
     }
 
     /// Frees the place of `slot`, unless another has it by now.
-    fn end(&self, slots: &mut Slots, rank: usize, slot: &Arc<Slot>) {
-        let Some(place) = slots.live.get_mut(rank) else { return };
+    fn end(&self, slots: &mut Slots, place: usize, slot: &Arc<Slot>) {
+        let Some(place) = slots.live.get_mut(place) else { return };
         if let Some(slot) = place.take_if(|there| Arc::ptr_eq(there, slot)) {
+            slots.count -= 1;
             slot.counters.add_to(&mut slots.ended);
             self.slots_changed.notify_waiters();
         }
@@ -107,6 +116,16 @@ impl<W: Worker> Shared<W> {
     /// Whether `waker` is that of a slot: whoever it wakes runs inside a handler.
     pub(crate) fn is_slot(&self, waker: &Waker) -> bool {
         self.slots.read().live().any(|slot| slot.has(waker))
+    }
+
+    /// A slot that waits, and will start nothing before it looks again, has followed what the slots were told.
+    pub(crate) fn starts_nothing(&self, slot: &Slot) {
+        let epoch = self.control.epoch();
+        // Relaxed: only the slot itself writes it.
+        if slot.seen.load(Ordering::Relaxed) != epoch {
+            slot.seen.store(epoch, Ordering::Release);
+            self.slots_changed.notify_waiters();
+        }
     }
 
     pub(crate) fn wake_slots(&self) {

@@ -17,7 +17,7 @@ use crate::shutdown::{OnShutdown, Report, Shutdown, ShutdownError};
 use crate::slot::Slot;
 use crate::{Builder, Stats};
 
-/// Puts a slot's task on the runtime: rank and slot.
+/// Puts a slot's task on the runtime: its place and itself.
 pub(crate) type Spawn = Box<dyn Fn(usize, Arc<Slot>) + Send + Sync>;
 
 /// Why the number of slots cannot be changed. Nothing was.
@@ -90,7 +90,7 @@ impl<W: Worker> Owner<W> {
         self.shared.worker().demand(Demand::of(slots));
         let epoch = self.shared.control.set_target(slots);
         if let Some(spawn) = &self.spawn {
-            self.shared.fill(slots).into_iter().for_each(|(rank, slot)| spawn(rank, slot));
+            self.shared.fill(slots).into_iter().for_each(|(place, slot)| spawn(place, slot));
         }
         self.shared.wake_slots();
         epoch
@@ -194,8 +194,8 @@ impl<W: Worker> Queue<W> {
 
     /// Changes how many jobs may run at once. 0 pauses this process.
     ///
-    /// Running jobs finish, whatever the number: a smaller one is reached as they do. When the future is ready, no slot
-    /// above the number starts another job. A handler that blocks its thread holds it up.
+    /// Running jobs finish, whatever the number: a smaller one is reached as they do. When the future is ready, no job
+    /// starts before fewer than the number run. A handler that blocks its thread holds it up.
     ///
     /// # Errors
     /// The queue is shutting down, has no handler, or the number is absurd. Nothing was changed.

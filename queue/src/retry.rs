@@ -29,7 +29,8 @@ impl Retry {
     /// What a queue does where nothing is said: `exponential(5)`.
     pub(crate) const DEFAULT: Self = Self::exponential(5);
 
-    /// One attempt. The ring then moves the job into its handler, where it keeps no dead letters.
+    /// One attempt. The ring then moves the job into its handler, where it keeps no dead letters and the handler does not
+    /// answer [`Outcome`](crate::Outcome), which may be a snooze.
     pub const fn none() -> Self {
         Self::exponential(0)
     }

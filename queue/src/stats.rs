@@ -70,6 +70,10 @@ impl Stats {
         };
         let tally = shared.worker().tally();
         let mut stats = Self::of_attempts(&totals);
+        if W::ACK_BY_DROP {
+            // The attempt that ended well is the ack.
+            stats.done = totals.ok;
+        }
         stats.slots = slots;
         stats.rejected = shared.intake.rejected();
         stats.accepted = tally.accepted;
@@ -87,7 +91,7 @@ impl Stats {
             held: 0,
             running: 0,
             waiting: 0,
-            done: totals.ok - totals.lost_ok,
+            done: totals.acked,
             dead: totals.dead,
             returned: totals.returned,
             cancelled: totals.gone,

@@ -11,7 +11,7 @@ pub use context::Context;
 pub use outcome::{Error, HandlerResult, Outcome};
 
 pub(crate) use cancel::CancelSignal;
-pub(crate) use outcome::{BoxError, Judgement, error_chain};
+pub(crate) use outcome::{Judgement, error_chain};
 
 use std::future::Future;
 use std::sync::Arc;

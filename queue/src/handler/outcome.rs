@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// Any error, as handlers return it.
-pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
+type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// How an attempt ended, where `()` and `Result` do not say enough.
 ///
@@ -139,6 +139,10 @@ mod sealed {
     note = "`E` is any error type, `String`, `&str`, or `queue::Error`"
 )]
 pub trait HandlerResult: sealed::Sealed + Send {
+    /// Whether it can ask for the same attempt again: the job is then kept even where nothing else could need it.
+    #[doc(hidden)]
+    const SNOOZES: bool = false;
+
     /// What it says. The error stays as it is: it is only put into words where somebody will read them.
     #[doc(hidden)]
     fn judge(&self) -> Judgement;
@@ -174,6 +178,8 @@ impl<E: Into<BoxError> + Send + 'static> HandlerResult for Result<(), E> {
 }
 
 impl HandlerResult for Outcome {
+    const SNOOZES: bool = true;
+
     #[inline]
     fn judge(&self) -> Judgement {
         match &self.0 {

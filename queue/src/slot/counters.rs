@@ -35,15 +35,15 @@ pub(crate) struct Counters {
     pub(crate) cancelled: Count,
     /// Deliveries taken from the worker, less those given back.
     pub(crate) received: Count,
-    /// Verdicts that the worker has carried out.
+    /// Verdicts that the worker has carried out. An ack by drop is none.
+    pub(crate) acked: Count,
     pub(crate) retried: Count,
     pub(crate) dead: Count,
     pub(crate) returned: Count,
     /// Jobs that could not be handed out again, for the worker had no copy.
     pub(crate) gone: Count,
-    /// Verdicts that came too late, and those among them that were an ack.
+    /// Verdicts that came too late.
     pub(crate) lost: Count,
-    pub(crate) lost_ok: Count,
     /// Handlers that returned after their attempt had been settled.
     pub(crate) late: Count,
     /// The job waits in the slot for its next attempt.
@@ -64,12 +64,12 @@ pub(crate) struct Totals {
     pub(crate) timed_out: u64,
     pub(crate) cancelled: u64,
     pub(crate) received: u64,
+    pub(crate) acked: u64,
     pub(crate) retried: u64,
     pub(crate) dead: u64,
     pub(crate) returned: u64,
     pub(crate) gone: u64,
     pub(crate) lost: u64,
-    pub(crate) lost_ok: u64,
     pub(crate) late: u64,
     pub(crate) running: u64,
     pub(crate) overdue: u64,
@@ -97,11 +97,11 @@ impl Counters {
     /// What ends a job is read first and what begins it last, so a live reading never shows more ended than begun. A slot
     /// runs one job at most; what it started since is counted in the next reading.
     pub(crate) fn add_to(&self, totals: &mut Totals) {
+        totals.acked += self.acked.get();
         totals.retried += self.retried.get();
         totals.dead += self.dead.get();
         totals.returned += self.returned.get();
         totals.gone += self.gone.get();
-        totals.lost_ok += self.lost_ok.get();
         totals.lost += self.lost.get();
         totals.late += self.late.get();
         let ends = [&self.ok, &self.failed, &self.panicked, &self.timed_out, &self.cancelled].map(Count::get);

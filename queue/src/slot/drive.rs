@@ -159,7 +159,8 @@ where
         {
             return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
         }
-        let keep = meta.attempt < plan.attempts || policy.keeps_dead;
+        let snoozes = H::Output::SNOOZES && policy.retries;
+        let keep = meta.attempt < plan.attempts || policy.keeps_dead || snoozes;
         let ends = if H::TIMED { plan.timeout.and_then(|limit| Instant::now().checked_add(limit)) } else { None };
         let mut kept = None;
         // Everything of the user's runs in here: clone or codec, handler, first poll.
@@ -214,10 +215,9 @@ where
         }
         // What the future still captures, and the copy that was kept, are dropped here: both are user code.
         let Unsettled { meta, payload, receipt } = unsettled;
-        drop_guarded(|| {
-            running.set(None);
-            drop((payload, receipt));
-        });
+        drop_guarded(|| running.set(None));
+        // Guarded for itself: two drops that panic at once would end the process.
+        drop_guarded(|| drop((payload, receipt)));
         if let Some(extra) = meta.extra {
             drop_extra(extra);
         }
@@ -297,12 +297,7 @@ where
 
     /// Follows what the slots were told while a handler runs. True if it shall be cancelled.
     fn follow_suspended(&mut self) -> bool {
-        let epoch = self.shared.control.epoch();
-        if epoch != self.seen {
-            // Nothing that has not started is held, so nothing will start before the slot looks again.
-            self.slot.seen.store(epoch, std::sync::atomic::Ordering::Release);
-            self.shared.slots_changed.notify_waiters();
-        }
+        self.shared.starts_nothing(self.slot);
         self.shared.control.phase() >= Phase::Cancelling
     }
 
@@ -334,7 +329,8 @@ where
                 self.overdue = true;
                 self.slot.counters.set_overdue(true);
             }
-            Ok(_) => {}
+            Ok(Poll::Ready(output)) => drop_guarded(|| drop(output)),
+            Ok(Poll::Pending) => {}
             Err(panic) => End::<H::Output>::panic(panic).note(&unsettled.meta),
         }
         self.slot.disarm();
@@ -379,7 +375,10 @@ where
     pub(super) fn settle(&mut self, unsettled: UnsettledOf<W>, verdict: Verdict) -> Flow<W> {
         let kind = super::settle::Kind::of(&verdict);
         let mut settling = Settling::new(unsettled, verdict);
-        self.shared.worker().settle_now(std::slice::from_mut(&mut settling));
+        // A job that ends here may be dropped here.
+        drop_guarded(|| {
+            self.shared.worker().settle_now(std::slice::from_mut(&mut settling));
+        });
         match settling.answered() {
             Some(settled) => {
                 kind.count(&self.slot.counters, settled);

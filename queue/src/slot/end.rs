@@ -1,6 +1,7 @@
 //! What becomes of an attempt that did not simply end well.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use queue_core::{Cause, Meta, Reason, UnsettledOf, Verdict, Worker};
 use tokio::time::Instant;
 
 use super::drive::{Drive, Flow, Step, dead, drop_guarded};
-use crate::handler::{BoxError, CancelReason, HandlerResult, Judgement, Runs, error_chain};
+use crate::handler::{CancelReason, HandlerResult, Judgement, Runs, error_chain};
 use crate::panic::{self, Location};
 use crate::policy::Plan;
 
@@ -84,7 +85,7 @@ where
                     counters.failed.add(1);
                     let reason = if permanent { Reason::Permanent } else { Reason::AttemptsExhausted };
                     let failure = Failure { reason, last: permanent, after: None };
-                    self.fail(unsettled, plan, &failure, || describe(output.into_error()))
+                    self.fail(unsettled, plan, &failure, || describe(output))
                 }
                 // Only what did not end well comes here.
                 Judgement::Done => self.settle(unsettled, Verdict::Ack),
@@ -134,12 +135,22 @@ where
             if in_time {
                 if tracing::enabled!(tracing::Level::INFO) {
                     tracing::info!(job = %unsettled.meta.id, attempt, retry_in = ?after, error = %error(), "The attempt failed; the job is tried again.");
+                } else {
+                    drop_guarded(|| drop(error));
                 }
                 return self.again(unsettled, after);
             }
             reason = Reason::Deadline;
         }
-        let cause = Cause { reason, error: error() };
+        // A worker without dead letters has nobody to tell.
+        let read = self.shared.policy.keeps_dead || tracing::enabled!(tracing::Level::WARN);
+        let text = if read {
+            error()
+        } else {
+            drop_guarded(|| drop(error));
+            Box::default()
+        };
+        let cause = Cause { reason, error: text };
         tracing::warn!(job = %unsettled.meta.id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead.");
         self.settle(unsettled, dead(cause))
     }
@@ -154,6 +165,16 @@ where
     }
 }
 
-fn describe(error: Option<BoxError>) -> Box<str> {
-    error.map_or_else(Box::default, |error| error_chain(&*error).into())
+/// The error in words. Its text and its drop are user code.
+fn describe(output: impl HandlerResult) -> Box<str> {
+    let text = catch_unwind(AssertUnwindSafe(|| {
+        let error = output.into_error()?;
+        let text = error_chain(&*error);
+        drop_guarded(|| drop(error));
+        Some(text.into_boxed_str())
+    }));
+    text.map_or_else(
+        |panic| format!("the error could not be put into words: panicked: {}", panic::message(panic)).into(),
+        Option::unwrap_or_default,
+    )
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use queue_core::{Backoff, ErrorClass, Settled, SettlingOf, Verdict, Worker, WorkerError};
 
-use super::Counters;
+use super::{Counters, Slot};
 use crate::control::Phase;
 use crate::engine::Shared;
 
@@ -34,16 +34,12 @@ impl Kind {
     #[inline]
     pub(super) fn count(self, counters: &Counters, settled: Settled) {
         match (self, settled) {
-            // An attempt that ended well is counted as such when it ends.
-            (Self::Ack, Settled::Done) => {}
+            (Self::Ack, Settled::Done) => counters.acked.add(1),
             (Self::Retry, Settled::Done) => counters.retried.add(1),
             (Self::Dead, Settled::Done) => counters.dead.add(1),
             (Self::Return, Settled::Done) => counters.returned.add(1),
             (Self::Retry | Self::Return, Settled::Gone) => counters.gone.add(1),
-            (kind, _) => {
-                counters.lost.add(1);
-                counters.lost_ok.add(u64::from(kind == Self::Ack));
-            }
+            _ => counters.lost.add(1),
         }
     }
 }
@@ -52,22 +48,33 @@ impl Kind {
 const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
 
 /// One call of the worker. None: it did not end while a shutdown had time for it.
-async fn ask<W: Worker>(shared: &Shared<W>, settling: &mut SettlingOf<W>) -> Option<Result<(), WorkerError>> {
+async fn ask<W: Worker>(
+    shared: &Shared<W>,
+    slot: &Slot,
+    settling: &mut SettlingOf<W>,
+) -> Option<Result<(), WorkerError>> {
     let mut call = pin!(shared.worker().settle(std::slice::from_mut(settling)));
-    poll_fn(|cx| match call.as_mut().poll(cx) {
-        Poll::Pending if shared.control.phase() == Phase::GivingUp => Poll::Ready(None),
-        answer => answer.map(Some),
+    poll_fn(|cx| {
+        let answer = call.as_mut().poll(cx);
+        if answer.is_pending() {
+            shared.starts_nothing(slot);
+            if shared.control.phase() == Phase::GivingUp {
+                return Poll::Ready(None);
+            }
+        }
+        answer.map(Some)
     })
     .await
 }
 
 /// Asks until the worker answers. Given up only where nobody can help, or a shutdown has no more time: the broker then
 /// hands the job out again.
-pub(super) async fn settle<W: Worker>(shared: &Shared<W>, counters: &Counters, settling: &mut SettlingOf<W>) {
+pub(super) async fn settle<W: Worker>(shared: &Shared<W>, slot: &Slot, settling: &mut SettlingOf<W>) {
     let Some(kind) = settling.asked().map(|(_, verdict)| Kind::of(verdict)) else { return };
+    let counters = &slot.counters;
     let mut tries = 0;
     loop {
-        let answer = ask(shared, settling).await;
+        let answer = ask(shared, slot, settling).await;
         if let Some(settled) = settling.answered() {
             return kind.count(counters, settled);
         }
@@ -77,6 +84,6 @@ pub(super) async fn settle<W: Worker>(shared: &Shared<W>, counters: &Counters, s
             return kind.count(counters, Settled::LostOwnership);
         }
         tries += 1;
-        super::task::pause(shared, BACKOFF.wait(tries), Phase::Cancelling).await;
+        super::task::pause(shared, slot, BACKOFF.wait(tries), Phase::Cancelling).await;
     }
 }

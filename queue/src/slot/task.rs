@@ -28,15 +28,15 @@ const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
 pub(crate) struct SlotTask<W: Worker, H, S> {
     pub(crate) shared: Arc<Shared<W>>,
     pub(crate) slot: Arc<Slot>,
-    /// Its place among the slots: a resize down ends those from its number on.
-    pub(crate) rank: usize,
+    /// Its place among the slots.
+    pub(crate) place: usize,
     pub(crate) handler: Arc<(H, S)>,
 }
 
 /// Whatever ends a slot's task, its place is free then: also where a runtime that ends never ran it.
 impl<W: Worker, H, S> Drop for SlotTask<W, H, S> {
     fn drop(&mut self) {
-        self.shared.end_slot(self.rank, &self.slot);
+        self.shared.end_slot(self.place, &self.slot);
     }
 }
 
@@ -62,7 +62,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                 Some(Err(error)) => {
                     failures += 1;
                     tracing::warn!(error = %error, failures, "A request failed; it is made again.");
-                    pause(&self.shared, BACKOFF.wait(failures), Phase::Draining).await;
+                    pause(&self.shared, &self.slot, BACKOFF.wait(failures), Phase::Draining).await;
                     continue;
                 }
             }
@@ -73,8 +73,13 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             loop {
                 match poll_fn(|cx| drive.drive(running.as_mut(), cx)).await {
                     Step::Empty | Step::Control => break,
-                    Step::Settle(mut settling) => settle(&self.shared, &self.slot.counters, &mut settling).await,
-                    Step::Wait(unsettled, after) => drive.start_again(self.wait(unsettled, after).await),
+                    Step::Settle(mut settling) => settle(&self.shared, &self.slot, &mut settling).await,
+                    Step::Wait(unsettled, after) => {
+                        // Only this job waits here: the others may start in other slots.
+                        drive.suspended = true;
+                        drive.give_back();
+                        drive.start_again(self.wait(unsettled, after).await);
+                    }
                 }
             }
             max = if drive.suspended { 1 } else { (max * 2).min(share) };
@@ -99,7 +104,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         drive.seen = epoch;
         let phase = self.shared.control.phase();
         let wanted = match phase {
-            Phase::Running | Phase::Draining => self.rank < self.shared.control.target(),
+            Phase::Running | Phase::Draining => !self.shared.has_surplus(),
             Phase::Stopping | Phase::Cancelling | Phase::GivingUp => false,
         };
         if !wanted || phase == Phase::Draining {
@@ -109,7 +114,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         if !wanted {
             self.hand_back(&mut drive.held).await;
         }
-        if !wanted && self.shared.retire(self.rank, &self.slot) {
+        if !wanted && self.shared.retire(self.place, &self.slot) {
             return false;
         }
         self.slot.seen.store(epoch, Ordering::Release);
@@ -142,7 +147,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
     async fn hand_back(&self, held: &mut VecDeque<DeliveryOf<W>>) {
         for delivery in held.drain(..) {
             let mut settling = Settling::new(delivery.into(), Verdict::Return { after: Duration::ZERO });
-            settle(&self.shared, &self.slot.counters, &mut settling).await;
+            settle(&self.shared, &self.slot, &mut settling).await;
         }
     }
 
@@ -150,13 +155,13 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
     async fn wait(&self, unsettled: UnsettledOf<W>, after: Duration) -> Option<DeliveryOf<W>> {
         self.slot.counters.set_waits(true);
         let start = Instant::now();
-        pause(&self.shared, after, Phase::Draining).await;
+        pause(&self.shared, &self.slot, after, Phase::Draining).await;
         let again = if self.shared.control.phase() == Phase::Running {
             next_attempt(unsettled)
         } else {
             let after = after.saturating_sub(start.elapsed());
             let mut settling = Settling::new(unsettled, Verdict::Retry { after });
-            settle(&self.shared, &self.slot.counters, &mut settling).await;
+            settle(&self.shared, &self.slot, &mut settling).await;
             None
         };
         self.slot.counters.set_waits(false);
@@ -172,7 +177,11 @@ fn next_attempt<P, R>(unsettled: Unsettled<P, R>) -> Option<Delivery<P, R>> {
 }
 
 /// Sleeps, unless a shutdown comes as far as `until`.
-pub(super) async fn pause<W: Worker>(shared: &Shared<W>, time: Duration, until: Phase) {
+pub(super) async fn pause<W: Worker>(shared: &Shared<W>, slot: &Slot, time: Duration, until: Phase) {
     let mut sleep = pin!(sleep(time));
-    poll_fn(|cx| if shared.control.phase() >= until { Poll::Ready(()) } else { sleep.as_mut().poll(cx) }).await;
+    poll_fn(|cx| {
+        shared.starts_nothing(slot);
+        if shared.control.phase() >= until { Poll::Ready(()) } else { sleep.as_mut().poll(cx) }
+    })
+    .await;
 }

@@ -1,0 +1,264 @@
+//! A worker like a broker's: bytes that are decoded when a job starts, a share of one, verdicts that need I/O, ownership
+//! that can be lost, no delays. It keeps a record of all that it is asked.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use queue::core::codec::{Unencodable, Wire};
+use queue::core::{
+    Capabilities, Clock, Codec, Delivery, DeliveryOf, Demand, Durability, Encoded, Entry, Feature, IdSource, Loss,
+    Meta, Ownership, Receipt, Refusal, RequestError, Room, Settled, SettlingOf, Tally, Tier, Undecodable, Verdict,
+    WorkerError,
+};
+use queue::{JobId, Retries, Worker};
+use tokio::sync::Notify;
+use tokio::task::yield_now;
+use tokio::time::Instant;
+
+/// Text as it is. The body `panic` panics; what is not UTF-8 is no job.
+#[derive(Clone)]
+pub struct Text;
+
+impl Codec<String> for Text {
+    fn content_type<'a>(&'a self, _: &'a String) -> &'a str {
+        "text/plain"
+    }
+
+    fn encode(&self, job: &String, body: &mut Vec<u8>) -> Result<(), Unencodable> {
+        body.extend_from_slice(job.as_bytes());
+        Ok(())
+    }
+
+    fn decode(&self, message: Wire<'_>) -> Result<String, Undecodable> {
+        assert!(message.body != &b"panic"[..], "planned: the codec panics");
+        String::from_utf8(message.body.to_vec()).map_err(|_| Undecodable("not UTF-8".into()))
+    }
+}
+
+/// What a delivery is known by.
+pub struct Slip(Ownership);
+
+impl Receipt for Slip {
+    fn ownership(&self) -> Option<&Ownership> {
+        Some(&self.0)
+    }
+
+    fn fence(&self) -> Option<u64> {
+        Some(7)
+    }
+}
+
+/// What the broker was asked, in order. Verdicts come with the delivery's metadata and body.
+#[derive(Debug, Clone)]
+pub enum Op {
+    Demand(Demand),
+    Request(usize),
+    FailedRequest(Instant),
+    FailedSettle,
+    Settled(Verdict, Meta, Option<Bytes>),
+    Lost,
+    Close,
+    Shutdown,
+}
+
+#[derive(Default)]
+struct State {
+    ready: VecDeque<(Meta, Bytes)>,
+    owned: Vec<(JobId, Ownership)>,
+    ops: Vec<Op>,
+    request_errors: VecDeque<WorkerError>,
+    settle_errors: VecDeque<WorkerError>,
+    ids: IdSource,
+    closed: bool,
+}
+
+/// The broker. Clones are the same.
+#[derive(Clone)]
+pub struct Broker {
+    state: Arc<Mutex<State>>,
+    more: Arc<Notify>,
+    clock: Arc<Clock>,
+    capabilities: Arc<Capabilities>,
+}
+
+impl Broker {
+    pub fn new() -> Self {
+        let capabilities = Capabilities::new("test", Durability::Broker)
+            .with(Feature::Retries, Tier::Native)
+            .with(Feature::DeadLetters, Tier::Native);
+        Self {
+            state: Arc::default(),
+            more: Arc::default(),
+            clock: Arc::default(),
+            capabilities: Arc::new(capabilities),
+        }
+    }
+
+    /// What it was asked so far.
+    pub fn ops(&self) -> Vec<Op> {
+        self.state.lock().ops.clone()
+    }
+
+    /// The verdicts that it has carried out.
+    pub fn verdicts(&self) -> Vec<(Verdict, Meta, Option<Bytes>)> {
+        let settled = |op| if let Op::Settled(verdict, meta, body) = op { Some((verdict, meta, body)) } else { None };
+        self.ops().into_iter().filter_map(settled).collect()
+    }
+
+    /// A message of some other producer.
+    pub fn publish(&self, body: &'static [u8]) -> JobId {
+        let mut state = self.state.lock();
+        let id = state.ids.take();
+        let meta = Meta { id, attempt: 1, enqueued: self.clock.stamp(), extra: None };
+        state.ready.push_back((meta, Bytes::from_static(body)));
+        drop(state);
+        self.more.notify_one();
+        id
+    }
+
+    /// How many messages wait.
+    pub fn ready(&self) -> usize {
+        self.state.lock().ready.len()
+    }
+
+    /// Takes the job away from whoever has it.
+    pub fn lose(&self, id: JobId, why: Loss) {
+        let owned = self.state.lock().owned.iter().rfind(|(other, _)| *other == id).unwrap().1.clone();
+        owned.lose(why);
+    }
+
+    pub fn fail_next_request(&self, error: WorkerError) {
+        self.state.lock().request_errors.push_back(error);
+    }
+
+    pub fn fail_next_settle(&self, error: WorkerError) {
+        self.state.lock().settle_errors.push_back(error);
+    }
+
+    fn note(&self, op: Op) {
+        self.state.lock().ops.push(op);
+    }
+
+    fn put_back(&self, meta: Meta, body: Option<Bytes>) {
+        let Some(body) = body else { panic!("a delivery of a broker came back without its body") };
+        self.state.lock().ready.push_front((meta, body));
+        self.more.notify_one();
+    }
+
+    fn take(&self, into: &mut VecDeque<DeliveryOf<Self>>) -> Option<Result<(), RequestError>> {
+        let mut state = self.state.lock();
+        if let Some(error) = state.request_errors.pop_front() {
+            state.ops.push(Op::FailedRequest(Instant::now()));
+            return Some(Err(error.into()));
+        }
+        if state.closed {
+            return Some(Err(RequestError::Closed));
+        }
+        let (meta, body) = state.ready.pop_front()?;
+        if !state.ready.is_empty() {
+            self.more.notify_one();
+        }
+        let ownership = Ownership::new();
+        state.owned.push((meta.id, ownership.clone()));
+        into.push_back(Delivery { meta, payload: Encoded::new(Text, body), receipt: Slip(ownership) });
+        Some(Ok(()))
+    }
+
+    fn carry_out(&self, settling: &mut SettlingOf<Self>) {
+        let Some((asked, _)) = settling.asked() else { return };
+        if asked.receipt.0.lost().is_some() {
+            settling.answer(Settled::LostOwnership);
+            return self.note(Op::Lost);
+        }
+        let Some((delivery, verdict)) = settling.answer(Settled::Done) else { return };
+        let mut meta = delivery.meta;
+        let body = delivery.payload.map(|payload| payload.body().clone());
+        self.note(Op::Settled(verdict.clone(), meta.clone(), body.clone()));
+        match verdict {
+            Verdict::Ack | Verdict::Dead { .. } => {}
+            Verdict::Retry { .. } => {
+                meta.attempt += 1;
+                self.put_back(meta, body);
+            }
+            Verdict::Return { .. } => self.put_back(meta, body),
+        }
+    }
+}
+
+impl Retries for Broker {}
+
+impl Worker for Broker {
+    type Job = String;
+    type Payload = Encoded<String, Text>;
+    type Receipt = Slip;
+
+    async fn queue(&self, jobs: &mut [Entry<String>], _: Room) -> Result<(), WorkerError> {
+        for entry in jobs.iter_mut().filter(|entry| entry.is_open()) {
+            if self.state.lock().closed {
+                entry.refuse(Refusal::Closed);
+                continue;
+            }
+            let id = self.state.lock().ids.take();
+            entry.unconfirmed(id);
+            yield_now().await;
+            let Some((job, extra)) = entry.accept(id) else { continue };
+            let meta = Meta { id, attempt: 1, enqueued: self.clock.stamp(), extra };
+            self.state.lock().ready.push_back((meta, Bytes::from(job)));
+            self.more.notify_one();
+        }
+        Ok(())
+    }
+
+    fn demand(&self, demand: Demand) {
+        self.note(Op::Demand(demand));
+    }
+
+    async fn request(&self, max: usize, into: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), RequestError> {
+        self.note(Op::Request(max));
+        loop {
+            let more = self.more.notified();
+            if let Some(answer) = self.take(into) {
+                return answer;
+            }
+            more.await;
+        }
+    }
+
+    async fn settle(&self, batch: &mut [SettlingOf<Self>]) -> Result<(), WorkerError> {
+        yield_now().await;
+        let failure = self.state.lock().settle_errors.pop_front();
+        if let Some(error) = failure {
+            self.note(Op::FailedSettle);
+            return Err(error);
+        }
+        batch.iter_mut().for_each(|settling| self.carry_out(settling));
+        Ok(())
+    }
+
+    fn close(&self) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        state.ops.push(Op::Close);
+        drop(state);
+        self.more.notify_waiters();
+    }
+
+    async fn shutdown(&self, _: Instant, _: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), WorkerError> {
+        self.note(Op::Shutdown);
+        Ok(())
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}

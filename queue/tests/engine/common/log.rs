@@ -1,0 +1,78 @@
+//! A subscriber that keeps what was logged on its thread.
+
+use std::fmt::{Debug, Write};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::subscriber::{DefaultGuard, Interest, set_default};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// The lines that were logged, as `LEVEL message field=value`, and from which level on. Clones are the same log.
+#[derive(Clone)]
+pub struct Log(Arc<Mutex<Kept>>);
+
+struct Kept {
+    level: LevelFilter,
+    lines: Vec<String>,
+}
+
+impl Log {
+    /// Listens on this thread while the guard lives.
+    pub fn listen(level: LevelFilter) -> (Self, DefaultGuard) {
+        let log = Self(Arc::new(Mutex::new(Kept { level, lines: Vec::new() })));
+        let guard = set_default(log.clone());
+        (log, guard)
+    }
+
+    pub fn set_level(&self, level: LevelFilter) {
+        self.0.lock().level = level;
+    }
+
+    /// The lines that contain `text`.
+    pub fn lines(&self, text: &str) -> Vec<String> {
+        self.0.lock().lines.iter().filter(|line| line.contains(text)).cloned().collect()
+    }
+}
+
+impl Subscriber for Log {
+    fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
+        // Asked each time: the level changes while it listens.
+        Interest::sometimes()
+    }
+
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= self.0.lock().level
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(*event.metadata().level(), String::new(), String::new());
+        event.record(&mut line);
+        let Line(level, message, fields) = line;
+        self.0.lock().lines.push(format!("{level} {message}{fields}"));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+/// Level, message, the other fields.
+struct Line(Level, String, String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        if field.name() == "message" {
+            self.1 = format!("{value:?}");
+        } else {
+            write!(self.2, " {}={value:?}", field.name()).unwrap();
+        }
+    }
+}

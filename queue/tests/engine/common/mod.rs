@@ -1,0 +1,94 @@
+//! What the engine's tests share: gates, a quiet panic hook, waits without a clock, workers that take notes, a log.
+
+mod allocations;
+mod broker;
+mod log;
+mod spy;
+
+pub use allocations::allocations_here;
+pub use broker::{Broker, Op};
+pub use log::Log;
+pub use spy::Spy;
+
+use std::sync::Arc;
+use std::sync::Once;
+use std::time::Duration;
+
+use queue::core::Payload;
+use queue::{DeadLetter, DeadLetters, Page, Queue, Report, Worker};
+use tokio::sync::Semaphore;
+use tokio::task::yield_now;
+
+/// Long enough for whatever ends at all.
+pub const LONG: Duration = Duration::from_secs(3_600);
+/// As `ms` says.
+pub const fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// A gate that lets as many through as it was told.
+#[derive(Clone)]
+pub struct Gate(Arc<Semaphore>);
+
+impl Gate {
+    pub fn new() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+
+    pub fn open(&self, passes: usize) {
+        self.0.add_permits(passes);
+    }
+
+    pub async fn pass(&self) {
+        self.0.acquire().await.unwrap().forget();
+    }
+}
+
+/// Lets every other task run until `done`; a paused clock stands still meanwhile. Fails after very many turns.
+pub async fn until(done: impl Fn() -> bool) {
+    for _ in 0..5_000_000_u32 {
+        if done() {
+            return;
+        }
+        yield_now().await;
+    }
+    panic!("it never came to this");
+}
+
+/// Lets every other task of a runtime with one thread run as far as it can without the clock.
+pub async fn settle_down() {
+    for _ in 0..200 {
+        yield_now().await;
+    }
+}
+
+/// Panics whose text starts with `planned` print nothing from here on.
+pub fn quiet_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let payload = info.payload();
+            let text = payload.downcast_ref::<&str>().copied();
+            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+            if !text.is_none_or(|text| text.starts_with("planned")) {
+                before(info);
+            }
+        }));
+    });
+}
+
+/// All dead letters.
+pub async fn dead<W: DeadLetters>(queue: &Queue<W>) -> Vec<DeadLetter<W::Payload>>
+where
+    W::Payload: Payload<Job = W::Job>,
+{
+    queue.worker().dead_letters(Page::first(10_000)).await.unwrap()
+}
+
+/// Shuts down with all the time there is.
+pub async fn end<W: Worker>(queue: &Queue<W>) -> Report<W::Job> {
+    let report = queue.shutdown(LONG).await.unwrap();
+    assert!(report.is_complete());
+    report
+}

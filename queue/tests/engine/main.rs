@@ -1,0 +1,20 @@
+//! The engine: start, enqueue, slots, what handlers answer, retry, timeout, panic; over the ring and over a broker-like worker.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub)]
+
+mod common;
+
+mod contained;
+mod enqueue;
+mod enqueue_room;
+mod logs;
+mod on_broker;
+mod on_broker_faults;
+mod options;
+mod panics;
+mod results;
+mod retry;
+mod retry_waits;
+mod slots;
+mod start;
+mod timeout;
+mod timeout_blocking;
