@@ -53,9 +53,10 @@ impl Senders {
         self.next += 1;
     }
 
-    /// The enqueuer waits no more. False if it had been woken: then the wake is somebody else's.
-    pub(crate) fn forget(&mut self, ticket: u64) -> bool {
-        self.index(ticket).and_then(|index| self.waiting.remove(index)).is_some()
+    /// The enqueuer waits no more. Its waker, to be dropped without the lock; none if it had been woken.
+    #[must_use]
+    pub(crate) fn forget(&mut self, ticket: u64) -> Option<Waker> {
+        self.index(ticket).and_then(|index| self.waiting.remove(index)).map(|(_, waker)| waker)
     }
 
     /// Takes the first out, at most `count`.

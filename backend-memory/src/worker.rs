@@ -33,7 +33,6 @@ where
         let mut waiting = Waiting { ring: self, ticket: None };
         let ready = |done| if done { Poll::Ready(()) } else { Poll::Pending };
         poll_fn(|cx| ready(self.put(jobs, Some((&mut waiting.ticket, cx))))).await;
-        waiting.ticket = None;
         Ok(())
     }
 
@@ -178,11 +177,17 @@ where
                 entry.refuse(Refusal::Full);
             }
         }
-        if let Some((ticket, cx)) = wait.filter(|_| !done) {
-            state.senders.wait(ticket, cx);
-        }
+        let waker = wait.and_then(|(ticket, cx)| {
+            if !done {
+                state.senders.wait(ticket, cx);
+                return None;
+            }
+            // Where it was polled though nobody woke it, it still stands among those who wait, and would take a wake from them.
+            state.senders.forget(ticket.take()?)
+        });
         let call = state.call();
         drop(state);
+        drop(waker);
         if let Some(waker) = call {
             waker.wake();
         }
@@ -299,8 +304,9 @@ where
     #[inline]
     fn drop(&mut self) {
         let Some(ticket) = self.ticket else { return };
-        let was_woken = !self.ring.state.lock().senders.forget(ticket);
-        if was_woken {
+        let waker = self.ring.state.lock().senders.forget(ticket);
+        // It had been woken: the wake is somebody else's.
+        if waker.is_none() {
             self.ring.wake_senders(1);
         }
     }
