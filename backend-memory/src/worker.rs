@@ -61,7 +61,7 @@ where
     }
 
     fn demand(&self, demand: Demand) {
-        self.state.lock().slots = demand.slots.max(1);
+        self.state.lock().expect(demand.slots, self.capabilities.share);
     }
 
     #[inline]
