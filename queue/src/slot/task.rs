@@ -55,6 +55,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         let (mut max, mut spent, mut failures) = (share, 0, 0);
         while self.follow(&mut drive).await {
             let asks = if self.shared.control.phase() == Phase::Running { max } else { 1 };
+            let kept = drive.held.len();
             match self.request(asks, drive.seen, &mut drive.held).await {
                 None => continue,
                 Some(Ok(())) => failures = 0,
@@ -66,7 +67,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                     continue;
                 }
             }
-            let taken = drive.held.len();
+            let taken = drive.held.len() - kept;
             self.slot.counters.received.add(taken as u64);
             self.shared.watchdog.jobs_came();
             drive.suspended = false;
