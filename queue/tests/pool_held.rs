@@ -5,8 +5,9 @@
 use std::pin::pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Waker};
+use std::time::Duration;
 
-use queue::{Queue, Ring};
+use queue::{Queue, Retry, Ring};
 
 /// Lets all that can go on go on, without moving the paused clock.
 async fn rounds() {
@@ -36,4 +37,15 @@ async fn a_job_is_received_once_whatever_the_slots_are_told() {
     queue.enqueue_many(0..64).await.unwrap();
     rounds().await;
     assert_eq!((queue.stats().done, queue.stats().received), (64, 64));
+}
+
+/// What a slot took ahead does not wait with a job that waits there for its next attempt.
+#[tokio::test(start_paused = true)]
+async fn an_inline_wait_holds_up_only_its_own_job() {
+    let queue = Queue::with_worker(Ring::new()).slots(2).retry(Retry::fixed(1, Duration::from_secs(10)).inline());
+    let queue = queue.start(async |job: usize| if job == 0 { Err("later") } else { Ok(()) }).unwrap();
+    queue.enqueue_many(0..64).await.unwrap();
+    rounds().await;
+    let stats = queue.stats();
+    assert_eq!((stats.done, stats.running, stats.held), (63, 1, 0));
 }

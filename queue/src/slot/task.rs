@@ -75,7 +75,12 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                 match poll_fn(|cx| drive.drive(running.as_mut(), cx)).await {
                     Step::Empty | Step::Control => break,
                     Step::Settle(mut settling) => settle(&self.shared, &self.slot.counters, &mut settling).await,
-                    Step::Wait(unsettled, after) => drive.again = self.wait(unsettled, after).await,
+                    Step::Wait(unsettled, after) => {
+                        // Only this job waits here: the others may start in other slots.
+                        drive.suspended = true;
+                        drive.give_back();
+                        drive.again = self.wait(unsettled, after).await;
+                    }
                 }
             }
             max = if drive.suspended { 1 } else { (max * 2).min(share) };
