@@ -139,7 +139,9 @@ where
             }
             reason = Reason::Deadline;
         }
-        let cause = Cause { reason, error: error() };
+        // A worker without dead letters has nobody to tell.
+        let read = self.shared.policy.keeps_dead || tracing::enabled!(tracing::Level::WARN);
+        let cause = Cause { reason, error: if read { error() } else { Box::default() } };
         tracing::warn!(job = %unsettled.meta.id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead.");
         self.settle(unsettled, dead(cause))
     }
