@@ -32,6 +32,12 @@ impl<E> Fifo<E> {
         self.cells.is_empty()
     }
 
+    /// Keeps room for so many from now on, allocated at once; where that is less than before, the next pops shrink to it.
+    pub(crate) fn set_floor(&mut self, floor: usize) {
+        self.floor = floor;
+        self.cells.reserve_exact(floor.saturating_sub(self.cells.len()));
+    }
+
     /// The size of the backing array.
     pub(crate) fn cells(&self) -> usize {
         self.cells.capacity()

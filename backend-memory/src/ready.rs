@@ -76,6 +76,11 @@ impl<P> Ready<P> {
         self.normal.fifo.is_empty() && self.urgent_len == 0
     }
 
+    /// Keeps room for so many jobs of priority 0.
+    pub(crate) fn set_floor(&mut self, floor: usize) {
+        self.normal.fifo.set_floor(floor);
+    }
+
     /// The size of the backing array of priority 0.
     pub(crate) fn cells(&self) -> usize {
         self.normal.fifo.cells()

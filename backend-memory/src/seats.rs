@@ -50,6 +50,13 @@ impl Seats {
         }
     }
 
+    /// Makes room for so many, so that none of them allocates when it first sits down.
+    pub(crate) fn reserve(&mut self, requests: usize) {
+        self.seats.reserve(requests.saturating_sub(self.seats.len()));
+        self.free.reserve(requests.saturating_sub(self.free.len()));
+        self.idle.reserve(requests.saturating_sub(self.idle.len()));
+    }
+
     /// Calls a waiting request; its waker is to be woken without the lock. `now` is known to who enqueues.
     #[inline]
     #[must_use]
@@ -89,8 +96,7 @@ impl Seats {
     ) -> (bool, Option<Waker>) {
         let at = seat.or_else(|| self.free.pop()).unwrap_or_else(|| {
             self.seats.push((Seat::Free, None));
-            self.free.reserve(self.seats.len());
-            self.idle.reserve(self.seats.len());
+            self.reserve(self.seats.len());
             u32::try_from(self.seats.len() - 1).unwrap_or(u32::MAX)
         });
         *seat = Some(at);

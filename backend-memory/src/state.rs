@@ -28,8 +28,10 @@ pub(crate) struct State<P> {
     pub(crate) ids: IdSource,
     /// How many jobs may wait here before new ones are refused; what comes back is never refused.
     capacity: usize,
+    /// For how many jobs memory is kept when the ring drains.
+    floor: usize,
     /// Among how many slots a backlog is shared out.
-    pub(crate) slots: usize,
+    slots: usize,
     pub(crate) closed: bool,
     pub(crate) paused: bool,
     /// Jobs accepted under an id that they brought along.
@@ -52,6 +54,7 @@ pub(crate) enum Took {
 impl<P> State<P> {
     pub(crate) fn new(cells: VecDeque<Delivery<P, ()>>, capacity: usize, dead_letters: usize) -> Self {
         Self {
+            floor: cells.capacity(),
             ready: Ready::new(cells),
             delayed: Delayed::new(),
             cut: Vec::new(),
@@ -72,6 +75,18 @@ impl<P> State<P> {
     #[inline]
     fn len(&self) -> usize {
         self.ready.len() + self.delayed.len()
+    }
+
+    /// So many slots will ask, each for `share` at most: what they need is allocated now.
+    ///
+    /// A ring that keeps all its room keeps it for what comes back, too: jobs that slots return are never refused for
+    /// room, and would else make a full ring grow each time.
+    pub(crate) fn expect(&mut self, slots: usize, share: usize) {
+        self.slots = slots.max(1);
+        self.seats.reserve(slots);
+        if self.floor >= self.capacity {
+            self.ready.set_floor(self.floor.saturating_add(slots.saturating_mul(share)));
+        }
     }
 
     /// Whether a new job is taken now. Asked under the lock that the job is then pushed under: the capacity is exact.

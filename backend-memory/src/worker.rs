@@ -53,7 +53,7 @@ where
     }
 
     fn demand(&self, demand: Demand) {
-        self.state.lock().slots = demand.slots.max(1);
+        self.state.lock().expect(demand.slots, self.capabilities.share);
     }
 
     #[inline]
@@ -295,6 +295,7 @@ where
     fn drop(&mut self) {
         let Some(ticket) = self.ticket else { return };
         let waker = self.ring.state.lock().senders.forget(ticket);
+        // It had been woken: the wake is somebody else's.
         if waker.is_none() {
             self.ring.wake_senders(1);
         }

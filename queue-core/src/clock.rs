@@ -38,7 +38,7 @@ impl Stamp {
 #[derive(Debug)]
 pub struct Clock {
     base: Instant,
-    /// Milliseconds since `base`, at least 1; 0 while nobody ticks.
+    /// Milliseconds since `base`; 0 while nobody ticks, and in the one tick whose time that is.
     /// Relaxed: a stamp publishes nothing, and a stale one is within its promise.
     now: AtomicU32,
 }
@@ -78,7 +78,7 @@ impl Clock {
 
     /// The engine's ticker: the exact time is `now`.
     pub fn tick(&self, now: Instant) {
-        self.now.store(self.exact(now).0.max(1), Ordering::Relaxed);
+        self.now.store(self.exact(now).0, Ordering::Relaxed);
     }
 
     /// Nobody ticks any more: stamps read the exact time again.
@@ -132,11 +132,13 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_tick_in_the_first_millisecond_is_no_stop() {
+    async fn a_stamp_of_the_first_tick_is_not_from_the_future() {
         let clock = Clock::new();
         clock.tick(Instant::now());
-        advance(7 * MS).await;
-        assert_eq!(clock.stamp().as_millis(), 1);
+        assert_eq!(clock.age(clock.stamp()), Duration::ZERO);
+        advance(Clock::TICK).await;
+        clock.tick(Instant::now());
+        assert_eq!(clock.stamp().as_millis(), 5);
     }
 
     #[tokio::test(start_paused = true)]

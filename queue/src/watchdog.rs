@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use queue_core::{Clock, Worker};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::engine::Shared;
 
@@ -22,6 +22,8 @@ pub(crate) struct Watchdog {
     sleeps_until: AtomicU64,
     wake: Notify,
     stopped: AtomicBool,
+    /// Cuts its tick short at the end, so that no task outlives a shutdown.
+    ended: Notify,
 }
 
 impl Watchdog {
@@ -32,6 +34,7 @@ impl Watchdog {
             sleeps_until: AtomicU64::new(u64::MAX),
             wake: Notify::new(),
             stopped: AtomicBool::new(false),
+            ended: Notify::new(),
         }
     }
 
@@ -59,6 +62,7 @@ impl Watchdog {
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         self.wake.notify_one();
+        self.ended.notify_one();
     }
 
     /// Watches until the queue has ended.
@@ -81,7 +85,7 @@ impl Watchdog {
             // No deadline is looked at twice within a tick: many that follow each other closely cost one look.
             let next = next.map(|next| next.max(now + TICK));
             if busy {
-                sleep(TICK).await;
+                drop(timeout(TICK, this.ended.notified()).await);
             } else if let Some(next) = next {
                 // Whether its time has come or it was woken: it looks.
                 drop(timeout_at(next, this.wake.notified()).await);

@@ -65,23 +65,23 @@ impl Gated {
 async fn resize_up_down_to_nothing_and_back() {
     let gated = gated(2, 16).await;
     gated.runs(2).await;
-    gated.queue.resize(4).await;
+    gated.queue.resize(4).await.unwrap();
     gated.runs(4).await;
-    gated.queue.resize(1).await;
+    gated.queue.resize(1).await.unwrap();
     gated.runs(4).await;
     for left in [3, 2, 1, 1, 1] {
         gated.gate.open(1);
         until(|| gated.running() == left).await;
         gated.runs(left).await;
     }
-    gated.queue.resize(0).await;
+    gated.queue.resize(0).await.unwrap();
     gated.runs(1).await;
     gated.gate.open(1);
     gated.runs(0).await;
     sleep(LONG).await;
     gated.runs(0).await;
     assert_eq!(gated.ran.lock().len(), 6);
-    gated.queue.resize(2).await;
+    gated.queue.resize(2).await.unwrap();
     gated.runs(2).await;
     gated.gate.open(10);
     assert_eq!(end(&gated.queue).await.stats().done, 16);
@@ -136,7 +136,7 @@ async fn resize_up_starts_more_before_any_has_ended() {
     let gated = gated(5, 10).await;
     gated.runs(5).await;
     let now = Instant::now();
-    gated.queue.resize(10).await;
+    gated.queue.resize(10).await.unwrap();
     gated.runs(10).await;
     assert_eq!((Instant::now(), gated.ran.lock().len()), (now, 0));
     gated.gate.open(10);
@@ -177,7 +177,7 @@ async fn an_inline_wait_follows_a_resize() {
     queue.enqueue(1).await.unwrap();
     until(|| queue.stats().failed == 1).await;
     let now = Instant::now();
-    tokio::time::timeout(ms(10), queue.resize(0)).await.unwrap();
+    tokio::time::timeout(ms(10), queue.resize(0)).await.unwrap().unwrap();
     assert_eq!(Instant::now(), now);
     assert_eq!(queue.stats().running, 1);
     sleep(LONG).await;
