@@ -125,7 +125,7 @@ async fn whoever_waits_hears_that_the_queue_will_never_start() {
     let builder = Queue::with_worker(ring);
     let enqueuer = builder.enqueuer();
     enqueuer.enqueue(1_u64).await.unwrap();
-    let (waiting, ()) = tokio::join!(enqueuer.enqueue(2), async { drop(builder) });
+    let (waiting, ()) = tokio::join!(comes(enqueuer.enqueue(2)), async { drop(builder) });
     assert!(matches!(waiting, Err(queue::EnqueueError::Closed(2))));
 
     let builder = Queue::with_worker(Ring::new()).timeout(Duration::ZERO);
