@@ -1,5 +1,5 @@
 //! Who may ask for a shutdown, how often, until when, and from where.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
 
 mod common_shutdown;
 

@@ -1,5 +1,5 @@
 //! Shutdown against enqueue, start and resize: nothing is lost, nobody is left waiting.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
 
 mod common_shutdown;
 
@@ -43,7 +43,7 @@ async fn every_enqueue_falls_before_or_after_a_shutdown() {
         let ran = Arc::new(Mutex::new(Vec::new()));
         let handler = async |job: u64, cx: Context<Arc<Mutex<Vec<u64>>>>| {
             cx.state().lock().push(job);
-            if job % 10 == 0 { Err("dead") } else { Ok(()) }
+            if job.is_multiple_of(10) { Err("dead") } else { Ok(()) }
         };
         let builder = Queue::with_worker(Ring::new()).slots(2).retry(Retry::none()).state(ran.clone());
         let queue = builder.start(handler).unwrap();
@@ -85,18 +85,18 @@ async fn every_enqueue_falls_before_or_after_a_shutdown() {
 /// E-83
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_waits_for_room_hears_that_the_queue_is_closed() {
-    for round in 0..100 {
+    for round in 0..100_u64 {
         let ring = Ring::builder().capacity(2).build().unwrap();
         let gate = Arc::new(Semaphore::new(0));
         let gated = async |_: u64, cx: Context<Arc<Semaphore>>| cx.state().acquire().await.unwrap().forget();
-        let builder = Queue::with_worker(ring).state(gate.clone()).slots(if round % 3 == 0 { 1 } else { 0 });
+        let builder = Queue::with_worker(ring).state(gate.clone()).slots(if round.is_multiple_of(3) { 1 } else { 0 });
         let queue = if round % 3 == 1 { builder.producer() } else { builder.start(gated) }.unwrap();
         if round % 3 == 2 {
             queue.worker().pause().await.unwrap();
             queue.resize(1).await.unwrap();
         }
         queue.enqueue(0).await.unwrap();
-        while round % 3 == 0 && queue.stats().running == 0 {
+        while round.is_multiple_of(3) && queue.stats().running == 0 {
             tokio::task::yield_now().await;
         }
         while queue.try_enqueue(0).await.is_ok() {}
@@ -125,7 +125,7 @@ async fn whoever_waits_hears_that_the_queue_will_never_start() {
     let builder = Queue::with_worker(ring);
     let enqueuer = builder.enqueuer();
     enqueuer.enqueue(1_u64).await.unwrap();
-    let (waiting, ()) = tokio::join!(enqueuer.enqueue(2), async { drop(builder) });
+    let (waiting, ()) = tokio::join!(comes(enqueuer.enqueue(2)), async { drop(builder) });
     assert!(matches!(waiting, Err(queue::EnqueueError::Closed(2))));
 
     let builder = Queue::with_worker(Ring::new()).timeout(Duration::ZERO);
@@ -138,13 +138,13 @@ async fn whoever_waits_hears_that_the_queue_will_never_start() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_may_meet_its_shutdown() {
     let before = Handle::current().metrics().num_alive_tasks();
-    for round in 0..200 {
+    for round in 0..200_u64 {
         let ran = Arc::new(Mutex::new(0));
         let count = async |_: u64, cx: Context<Arc<Mutex<u64>>>| *cx.state().lock() += 1;
         let builder = Queue::with_worker(Ring::new()).slots(2).state(ran.clone());
         let enqueuer = builder.enqueuer();
         let producer = tokio::task::spawn(async move { enqueuer.enqueue(7).await.is_ok() });
-        if round % 2 == 0 {
+        if round.is_multiple_of(2) {
             tokio::task::yield_now().await;
         }
         let queue = builder.start(count).unwrap();

@@ -1,5 +1,5 @@
 //! Readings of a queue that runs: they add up at any moment.
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
 
 mod common_shutdown;
 
@@ -30,12 +30,12 @@ async fn mixed(job: u64, cx: Context<Arc<Gauge>>) -> Result<(), &'static str> {
     let gauge = cx.state();
     let inside = gauge.inside.fetch_add(1, Ordering::SeqCst) + 1;
     gauge.most.fetch_max(inside, Ordering::SeqCst);
-    if job % 3 == 0 {
+    if job.is_multiple_of(3) {
         tokio::task::yield_now().await;
     }
     gauge.inside.fetch_sub(1, Ordering::SeqCst);
     assert!(job % 500 != 1, "one of the panics");
-    if job % 7 == 0 { Err("one of the failures") } else { Ok(()) }
+    if job.is_multiple_of(7) { Err("one of the failures") } else { Ok(()) }
 }
 
 /// Takes readings while four producers and four slots are at work. They end once there are enough readings.
@@ -62,7 +62,7 @@ async fn read_live<W: Worker<Job = u64>>(queue: &Queue<W>, readings: u64, check:
         assert!(stats.running <= 4, "{stats:?}");
         assert!(counts(&last).iter().zip(counts(&stats)).all(|(last, now)| *last <= now), "{last:?} {stats:?}");
         last = stats;
-        if reading % 16 == 0 {
+        if reading.is_multiple_of(16) {
             tokio::task::yield_now().await;
         }
     }
@@ -174,10 +174,11 @@ async fn a_resize_resets_no_counter() {
 #[tokio::test(start_paused = true)]
 async fn a_resize_inside_a_batch_receives_nothing_twice() {
     let server = Server::default();
-    let resized = Arc::new(parking_lot::Mutex::new(None::<Queue<Broker<u64>>>));
+    type Later = Arc<parking_lot::Mutex<Option<Queue<Broker<u64>>>>>;
+    let resized = Later::default();
     let builder = Queue::with_worker(Broker::new(&server).with_share(8)).slots(1).state(resized.clone());
     fill_early(&builder.enqueuer(), 8).await;
-    let handler = |_: u64, cx: Context<Arc<parking_lot::Mutex<Option<Queue<Broker<u64>>>>>>| {
+    let handler = |_: u64, cx: Context<Later>| {
         if let Some(queue) = &*cx.state().lock() {
             // One poll makes the change.
             let pending = pin!(queue.resize(1)).poll(&mut Poller::from_waker(Waker::noop())).is_pending();

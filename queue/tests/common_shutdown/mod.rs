@@ -44,7 +44,9 @@ impl<J: Clone + Send + 'static> Broker<J> {
     pub(crate) fn new(server: &Server<J>) -> Self {
         Self {
             server: server.clone(),
-            can: Capabilities::new("test broker", Durability::Broker).with(Feature::Retries, Tier::Native),
+            can: Capabilities::new("test broker", Durability::Broker)
+                .with(Feature::Retries, Tier::Native)
+                .with(Feature::JobOptions, Tier::Native),
             closed: AtomicBool::new(false),
             changed: Notify::new(),
             accepted: AtomicU64::new(0),
