@@ -93,7 +93,12 @@ where
     Own<J, M>: Payload<Job = J>,
 {
     async fn pause(&self) -> Result<(), WorkerError> {
-        self.state.lock().paused = true;
+        let mut state = self.state.lock();
+        state.paused = true;
+        // Nobody takes a job any more: there is no half empty to wait for.
+        let senders = state.senders_to_wake(true);
+        drop(state);
+        self.wake_senders(senders);
         Ok(())
     }
 

@@ -1,7 +1,5 @@
 //! How a pool ends: who waits is released, what was not run is named.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
 use std::sync::Arc;
 use std::time::Duration;
 

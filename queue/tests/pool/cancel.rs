@@ -1,7 +1,5 @@
 //! Dropping an enqueue cancels it.
 
-#![allow(clippy::unwrap_used)]
-
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;

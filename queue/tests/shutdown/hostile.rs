@@ -1,13 +1,10 @@
 //! Handlers and runtimes that make a shutdown hard.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common_shutdown;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use common_shutdown::{assert_attempts_add_up, assert_ring_adds_up, fill, fill_early, settle_down};
+use crate::common::{assert_attempts_add_up, assert_ring_adds_up, fill, fill_early, settle_down};
 use queue::{Context, Queue, Ring};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;

@@ -1,7 +1,5 @@
 //! A queue over the ring as a job pool: every job runs once, whatever the number of producers and slots.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! How often a queue over the ring clones a job, and what its floor keeps.
 
-#![allow(clippy::unwrap_used)]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,13 +1,10 @@
 //! What a shutdown does with each job, and what its report says.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common_shutdown;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use common_shutdown::{
+use crate::common::{
     Broker, Server, assert_attempts_add_up, assert_broker_adds_up, assert_ring_adds_up, fill, fill_early, settle_down,
 };
 use queue::core::Verdict;

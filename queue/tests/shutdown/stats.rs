@@ -1,7 +1,4 @@
 //! Readings of a queue that runs: they add up at any moment.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
-
-mod common_shutdown;
 
 use std::future::Future;
 use std::pin::pin;
@@ -10,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context as Poller, Waker};
 use std::time::Duration;
 
-use common_shutdown::{
+use crate::common::{
     Broker, Server, assert_attempts_add_up, assert_broker_adds_up, assert_ring_adds_up, fill, fill_early, settle_down,
 };
 use queue::{Context, Outcome, Queue, Retry, Ring, Stats, Worker};

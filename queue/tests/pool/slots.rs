@@ -1,7 +1,5 @@
 //! Slots of a pool that come and go.
 
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;

@@ -1,7 +1,5 @@
 //! What a slot has in its hands while it is told something, or waits.
 
-#![allow(clippy::unwrap_used)]
-
 use std::pin::pin;
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Waker};

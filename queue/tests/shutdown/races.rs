@@ -1,13 +1,10 @@
 //! Shutdown against enqueue, start and resize: nothing is lost, nobody is left waiting.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
-
-mod common_shutdown;
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common_shutdown::{assert_ring_adds_up, fill, settle_down};
+use crate::common::{assert_ring_adds_up, fill, settle_down};
 use parking_lot::Mutex;
 use queue::{Context, Pauses, Queue, Report, Retry, Ring};
 use tokio::runtime::Handle;

@@ -1,4 +1,5 @@
 //! A worker that behaves like a broker: its jobs outlive it, a verdict needs a wait, and it can be told to fail.
+
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::VecDeque;

@@ -1,14 +1,11 @@
 //! Who may ask for a shutdown, how often, until when, and from where.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
-
-mod common_shutdown;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use common_shutdown::{assert_ring_adds_up, assert_tasks_gone, fill, settle_down};
+use crate::common::{assert_ring_adds_up, assert_tasks_gone, fill, settle_down};
 use queue::{Context, Queue, Ring, blocking};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};

@@ -1,15 +1,10 @@
 //! A shutdown answers in time, whatever stands in its way, and leaves no task behind.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common_shutdown;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use common_shutdown::{
-    Broker, Faults, Server, assert_broker_adds_up, assert_tasks_gone, fill, fill_early, settle_down,
-};
+use crate::common::{Broker, Faults, Server, assert_broker_adds_up, assert_tasks_gone, fill, fill_early, settle_down};
 use queue::{OnShutdown, Pauses, Queue, Report, Ring, ShutdownError, Worker};
 use tokio::runtime::{Handle, RuntimeMetrics};
 use tokio::time::Instant;

@@ -1,11 +1,8 @@
 //! Where the worker's type is erased, what it cannot do is a typed error that gives the job back.
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-mod common_shutdown;
 
 use std::time::Duration;
 
-use common_shutdown::{Broker, Server};
+use crate::common::{Broker, Server};
 use queue::core::Feature;
 use queue::{EnqueueError, Queue, Retry, Ring, StartError, Worker};
 

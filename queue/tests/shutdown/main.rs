@@ -1,0 +1,12 @@
+//! How a queue ends, what its report says, and what its counts show meanwhile: on the ring, and on a worker that behaves
+//! like a broker.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
+
+mod callers;
+mod common;
+mod deadline;
+mod erased;
+mod hostile;
+mod races;
+mod report;
+mod stats;
