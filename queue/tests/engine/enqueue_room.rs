@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -77,12 +77,12 @@ async fn a_bound_of_zero_limits_nothing_but_the_wait() {
 /// E-15: the handler blocks its thread, so its slot keeps the block that it took.
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn a_block_pop_wakes_all_who_then_have_room() {
-    let gate = Arc::new(Barrier::new(2));
-    let gated = gate.clone();
+    let (open, gate) = mpsc::channel::<()>();
+    let gate = Mutex::new(gate);
     let first = Arc::new(AtomicUsize::new(0));
     let handler = move |_: u32| {
         if first.fetch_add(1, Ordering::Relaxed) == 0 {
-            gated.wait();
+            gate.lock().recv_timeout(Duration::from_secs(90)).unwrap();
         }
         async {}
     };
@@ -102,7 +102,7 @@ async fn a_block_pop_wakes_all_who_then_have_room() {
         tokio::time::timeout(Duration::from_secs(60), waiting).await.unwrap().unwrap();
     }
     assert_eq!((queue.stats().accepted, queue.stats().done), (13, 0));
-    tokio::task::spawn_blocking(move || gate.wait()).await.unwrap();
+    open.send(()).unwrap();
     assert_eq!(end(&queue).await.stats().done, 13);
 }
 
