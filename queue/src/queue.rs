@@ -241,6 +241,7 @@ impl<W: Worker> Queue<W> {
     /// as abandoned, and a later call waits for it. It answers by the deadline plus 1 s.
     ///
     /// Called again, or at once by several, it is one shutdown: until the latest deadline, with one report.
+    /// Called by a handler of the queue, which it then waits for, it answers at its deadline.
     ///
     /// # Errors
     /// The worker did not end cleanly. The report is in the error.
