@@ -14,6 +14,16 @@ fn ring<J: Clone + Send + 'static>(capacity: usize) -> Ring<J> {
     Ring::builder().capacity(capacity).floor(capacity).build().unwrap()
 }
 
+/// Waits until `done`, but not for ever.
+async fn until(done: impl Fn() -> bool) {
+    let done = async {
+        while !done() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), done).await.unwrap();
+}
+
 /// P-2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_producer_that_is_faster_than_the_slots_waits_and_loses_nothing() {
@@ -33,7 +43,7 @@ async fn a_producer_that_is_faster_than_the_slots_waits_and_loses_nothing() {
             .unwrap();
         let mut fullest = 0;
         for job in 0..JOBS {
-            queue.enqueue(job).await.unwrap();
+            tokio::time::timeout(LONG, queue.enqueue(job)).await.unwrap().unwrap();
             if job % 64 == 0 {
                 fullest = fullest.max(queue.stats().queued);
             }
@@ -68,7 +78,7 @@ async fn sixteen_producers_and_sixteen_slots_run_a_million_jobs_once_each() {
             }
         });
     }
-    producers.join_all().await;
+    tokio::time::timeout(LONG, producers.join_all()).await.unwrap();
     let report = queue.shutdown(LONG).await.unwrap();
     assert_eq!(report.stats().done, 16 * PART as u64);
     assert!(runs.iter().all(|runs| runs.load(Ordering::Relaxed) == 1));
@@ -126,12 +136,10 @@ async fn every_enqueue_falls_before_or_after_shutdown() {
             });
         }
         // Somewhere among them, another place each round.
-        while queue.stats().accepted < (round % JOBS) as u64 {
-            tokio::task::yield_now().await;
-        }
+        until(|| queue.stats().accepted >= (round % JOBS) as u64).await;
         let time = if round % 2 == 0 { Duration::ZERO } else { LONG };
         let report = queue.shutdown(time).await.unwrap();
-        let refused = producers.join_all().await.concat();
+        let refused = tokio::time::timeout(LONG, producers.join_all()).await.unwrap().concat();
         let unrun: Vec<_> = report.take_unrun().into_iter().map(|unrun| unrun.job.unwrap()).collect();
         let stats = *report.stats();
         assert_eq!(stats.accepted as usize + refused.len(), JOBS);

@@ -9,6 +9,16 @@ use queue::{EnqueueError, Queue, Retry, Ring};
 
 const LONG: Duration = Duration::from_secs(60);
 
+/// Waits until `done`, but not for ever.
+async fn until(done: impl Fn() -> bool) {
+    let done = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), done).await.unwrap();
+}
+
 /// A job that counts its clones.
 struct Counted(Arc<AtomicUsize>, Box<u32>);
 
@@ -25,9 +35,7 @@ async fn clones(dead_letters: usize, retry: Retry) -> usize {
     let queue = Queue::with_worker(ring).slots(1).retry(retry).start(async |_: Counted| Err("no")).unwrap();
     let clones = Arc::new(AtomicUsize::new(0));
     queue.enqueue(Counted(clones.clone(), Box::new(1))).await.unwrap();
-    while queue.stats().dead == 0 {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-    }
+    until(|| queue.stats().dead != 0).await;
     clones.load(Ordering::SeqCst)
 }
 
@@ -110,9 +118,7 @@ async fn a_floor_changes_neither_order_nor_refusals() {
             assert!(matches!(queue.try_enqueue(Arc::new(0)).await, Err(EnqueueError::Full(_))));
         }
         queue.resize(1).await.unwrap();
-        while queue.stats().done < next as u64 {
-            tokio::task::yield_now().await;
-        }
+        until(|| queue.stats().done >= next as u64).await;
         queue.resize(0).await.unwrap();
         assert!(jobs.iter().all(|job| Arc::strong_count(job) == 1), "what ran is gone");
         assert!((64..=100).contains(&queue.worker().cells()));
@@ -132,8 +138,6 @@ async fn a_burst_of_a_million_leaves_the_ring_at_its_floor() {
     }
     assert!(queue.worker().cells() >= 1_000_000);
     queue.resize(2).await.unwrap();
-    while queue.stats().done < 1_000_000 {
-        tokio::task::yield_now().await;
-    }
+    until(|| queue.stats().done >= 1_000_000).await;
     assert!((1_000..=1_024).contains(&queue.worker().cells()), "{}", queue.worker().cells());
 }

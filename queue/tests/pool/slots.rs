@@ -14,6 +14,11 @@ fn tasks() -> usize {
     tokio::runtime::Handle::current().metrics().num_alive_tasks()
 }
 
+/// Waits, but not for ever.
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    timeout(LONG, future).await.unwrap()
+}
+
 /// Lets all that can go on go on, without moving a paused clock.
 async fn rounds() {
     for _ in 0..100 {
@@ -41,7 +46,7 @@ async fn a_removed_slot_takes_no_job_after_the_one_it_holds() {
     }
     rounds().await;
     assert_eq!(started.load(Ordering::SeqCst), 4);
-    queue.resize(3).await.unwrap();
+    soon(queue.resize(3)).await.unwrap();
     rounds().await;
     assert_eq!((started.load(Ordering::SeqCst), queue.stats().running), (4, 4), "running jobs go on");
     gates.add_permits(4);
@@ -70,14 +75,14 @@ async fn a_removed_slot_gives_up_the_jobs_that_it_took_ahead() {
         .unwrap();
     let jobs: Vec<_> = (0..1_000).collect();
     queue.enqueue_many(jobs).await.unwrap();
-    blocked.acquire().await.unwrap().forget();
+    soon(blocked.acquire()).await.unwrap().forget();
     let before = started.load(Ordering::SeqCst);
     let mut resize = Box::pin(queue.resize(0));
     assert!(poll_once(&mut resize).await.is_pending(), "its job still runs");
     for _ in 0..100 {
         go.send(()).unwrap();
     }
-    timeout(LONG, resize).await.unwrap().unwrap();
+    soon(resize).await;
     assert_eq!(started.load(Ordering::SeqCst), before, "64 were in its hands, and none of them started");
     let stats = queue.stats();
     assert_eq!((stats.queued, stats.done, stats.held, stats.slots), (1_000 - before as u64, before as u64, 0, 0));
@@ -92,11 +97,11 @@ async fn a_sleeping_slot_leaves_at_once_and_passes_its_wake_on() {
         let start = Instant::now();
         // The slot that is called for this job may be the one that goes: it has had no turn in between.
         queue.enqueue(1).await.unwrap();
-        queue.resize(1).await.unwrap();
+        soon(queue.resize(1)).await.unwrap();
         assert_eq!(queue.stats().slots, 1);
         rounds().await;
         assert_eq!(queue.stats().done, 1, "the job found the other slot");
-        queue.resize(0).await.unwrap();
+        soon(queue.resize(0)).await.unwrap();
         assert_eq!((queue.stats().slots, start.elapsed()), (0, Duration::ZERO));
     }
 }
@@ -107,8 +112,8 @@ async fn no_wake_is_lost_while_slots_come_and_go() {
     let queue = Queue::with_worker(Ring::new()).slots(1).start(async |_: usize| ()).unwrap();
     for round in 0..2_000 {
         let resizes = async {
-            queue.resize(1 + round % 4).await.unwrap();
-            queue.resize(1).await.unwrap();
+            soon(queue.resize(1 + round % 4)).await.unwrap();
+            soon(queue.resize(1)).await.unwrap();
         };
         let (enqueued, ()) = tokio::join!(queue.enqueue(round), resizes);
         enqueued.unwrap();
@@ -117,7 +122,7 @@ async fn no_wake_is_lost_while_slots_come_and_go() {
                 tokio::task::yield_now().await;
             }
         };
-        timeout(LONG, ran).await.unwrap();
+        soon(ran).await;
     }
 }
 
@@ -135,14 +140,14 @@ async fn one_of_several_slots_goes_and_all_may_come_back() {
     };
     assert!(run(10).await);
     assert_eq!((queue.slots(), queue.stats().slots), (4, 4));
-    queue.resize(3).await.unwrap();
+    soon(queue.resize(3)).await.unwrap();
     assert_eq!((queue.slots(), queue.stats().slots), (3, 3));
     assert!(run(10).await);
-    queue.resize(0).await.unwrap();
+    soon(queue.resize(0)).await.unwrap();
     assert_eq!((queue.slots(), queue.stats().slots), (0, 0));
     assert!(!run(10).await);
     assert_eq!(queue.stats().queued, 10);
-    queue.resize(2).await.unwrap();
+    soon(queue.resize(2)).await.unwrap();
     assert_eq!((queue.slots(), queue.stats().slots), (2, 2));
     rounds().await;
     assert_eq!(queue.stats().done, 30, "the ten that waited ran");
@@ -164,9 +169,9 @@ async fn a_slot_is_a_task_and_none_is_left() {
         }
         rounds().await;
         assert_eq!(tasks() - baseline - slots, beside, "no task a job");
-        queue.resize(slots + 3).await.unwrap();
+        soon(queue.resize(slots + 3)).await.unwrap();
         assert_eq!(tasks() - baseline - slots - 3, beside);
-        queue.resize(1).await.unwrap();
+        soon(queue.resize(1)).await.unwrap();
         rounds().await;
         assert_eq!(tasks() - baseline - 1, beside);
         assert!(queue.shutdown(LONG).await.unwrap().is_complete());
@@ -182,7 +187,7 @@ async fn nothing_after_the_end_panics() {
     queue.enqueue(1).await.unwrap();
     let (first, second) = (queue.shutdown(LONG).await.unwrap(), queue.shutdown(Duration::ZERO).await.unwrap());
     assert_eq!((first.stats(), first.stats().done), (second.stats(), 1));
-    queue.resize(8).await.unwrap();
+    soon(queue.resize(8)).await.unwrap();
     rounds().await;
     assert_eq!(queue.stats().slots, 0);
     assert!(matches!(queue.enqueue(7).await, Err(EnqueueError::Closed(7))));
