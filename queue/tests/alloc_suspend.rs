@@ -34,9 +34,7 @@ fn a_job_that_waits_allocates_nothing() {
                 move |job: u64, _: Context| {
                     let seen = seen.clone();
                     async move {
-                        if job % 100 == 0 {
-                            tokio::task::yield_now().await;
-                        }
+                        suspend_one_in_a_hundred(job).await;
                         seen.one();
                     }
                 }
@@ -44,4 +42,10 @@ fn a_job_that_waits_allocates_nothing() {
             assert_eq!(sometimes.await, 0, "one in a hundred, with a timeout: {shape:?}");
         }
     });
+}
+
+async fn suspend_one_in_a_hundred(job: u64) {
+    if job.is_multiple_of(100) {
+        tokio::task::yield_now().await;
+    }
 }

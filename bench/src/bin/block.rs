@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bench::{CAPACITY, Floor, Row, measure, now};
 use queue::Ring;
-use queue::core::{Entry, Payload, Worker};
+use queue::core::{Entry, Payload, Room, Worker};
 
 /// How many jobs a lock.
 const BLOCK: u64 = 64;

@@ -200,7 +200,7 @@ fn cut(error: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use queue_core::{Cause, Durability, Reason, Tier};
+    use queue_core::{Cause, Reason};
 
     use super::*;
 

@@ -63,8 +63,8 @@ pub(super) struct Drive<'a, W: Worker, H, M, S> {
     current: Option<Suspended<W>>,
     /// The running handler's attempt was settled; it cannot be stopped, and its result changes nothing.
     overdue: bool,
-    /// The last request asked for more than one, and no job of it has waited for something.
-    pub(super) asked_ahead: bool,
+    /// How many the last request asked for; 1 again once a job of it has waited for something.
+    pub(super) asked: usize,
     /// A handler of the last batch waited for something.
     pub(super) suspended: bool,
     /// The last change of control that was followed.
@@ -90,7 +90,7 @@ where
             unfinished: false,
             current: None,
             overdue: false,
-            asked_ahead: false,
+            asked: 1,
             suspended: false,
             seen: u32::MAX,
             marker: PhantomData,
@@ -255,7 +255,7 @@ where
     /// Hands what has not started back to a worker that takes it at once. A worker that was asked for many hears of it
     /// even where nothing is left: it may have kept enqueuers waiting for jobs that were to be quick.
     pub(super) fn give_back(&mut self) {
-        if std::mem::take(&mut self.asked_ahead) || !self.held.is_empty() {
+        if std::mem::replace(&mut self.asked, 1) > 1 || !self.held.is_empty() {
             let before = self.held.len() as u64;
             self.shared.worker().give_back(&mut self.held);
             let taken = before - self.held.len() as u64;

@@ -70,7 +70,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             self.slot.counters.received.add(taken as u64);
             self.shared.watchdog.jobs_came();
             drive.suspended = false;
-            drive.asked_ahead = asks > 1;
+            drive.asked = asks;
             loop {
                 match poll_fn(|cx| drive.drive(running.as_mut(), cx)).await {
                     Step::Empty | Step::Control => break,

@@ -127,10 +127,9 @@ async fn every_enqueue_falls_before_or_after_shutdown() {
             producers.spawn(async move {
                 let mut refused = Vec::new();
                 for job in producer * JOBS / 4..(producer + 1) * JOBS / 4 {
-                    if let Err(error) = queue.enqueue(job).await {
-                        assert!(matches!(error, queue::EnqueueError::Closed(back) if back == job));
-                        refused.push(job);
-                    }
+                    let Err(error) = queue.enqueue(job).await else { continue };
+                    assert!(matches!(error, queue::EnqueueError::Closed(back) if back == job));
+                    refused.push(job);
                 }
                 refused
             });

@@ -82,7 +82,7 @@ async fn a_removed_slot_gives_up_the_jobs_that_it_took_ahead() {
     for _ in 0..100 {
         go.send(()).unwrap();
     }
-    soon(resize).await;
+    soon(resize).await.unwrap();
     assert_eq!(started.load(Ordering::SeqCst), before, "64 were in its hands, and none of them started");
     let stats = queue.stats();
     assert_eq!((stats.queued, stats.done, stats.held, stats.slots), (1_000 - before as u64, before as u64, 0, 0));
