@@ -124,15 +124,7 @@ async fn every_enqueue_falls_before_or_after_shutdown() {
         let mut producers = JoinSet::new();
         for producer in 0..4 {
             let queue = queue.clone();
-            producers.spawn(async move {
-                let mut refused = Vec::new();
-                for job in producer * JOBS / 4..(producer + 1) * JOBS / 4 {
-                    let Err(error) = queue.enqueue(job).await else { continue };
-                    assert!(matches!(error, queue::EnqueueError::Closed(back) if back == job));
-                    refused.push(job);
-                }
-                refused
-            });
+            producers.spawn(async move { refused_of(&queue, producer * JOBS / 4..(producer + 1) * JOBS / 4).await });
         }
         // Somewhere among them, another place each round.
         until(|| queue.stats().accepted >= (round % JOBS) as u64).await;
@@ -147,4 +139,15 @@ async fn every_enqueue_falls_before_or_after_shutdown() {
         all.sort_unstable();
         assert_eq!(all, (0..JOBS).collect::<Vec<_>>(), "round {round}: each job once");
     }
+}
+
+/// Queues jobs until each is accepted or comes back.
+async fn refused_of(queue: &Queue<Ring<usize>>, jobs: std::ops::Range<usize>) -> Vec<usize> {
+    let mut refused = Vec::new();
+    for job in jobs {
+        let Err(error) = queue.enqueue(job).await else { continue };
+        assert!(matches!(error, queue::EnqueueError::Closed(back) if back == job));
+        refused.push(job);
+    }
+    refused
 }

@@ -187,7 +187,7 @@ async fn nothing_after_the_end_panics() {
     queue.enqueue(1).await.unwrap();
     let (first, second) = (queue.shutdown(LONG).await.unwrap(), queue.shutdown(Duration::ZERO).await.unwrap());
     assert_eq!((first.stats(), first.stats().done), (second.stats(), 1));
-    soon(queue.resize(8)).await.unwrap();
+    soon(queue.resize(8)).await.unwrap_err();
     rounds().await;
     assert_eq!(queue.stats().slots, 0);
     assert!(matches!(queue.enqueue(7).await, Err(EnqueueError::Closed(7))));
