@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A moment on a worker's [`Clock`]: milliseconds since the clock was made, wrapping after 49 days.
+/// A moment on a worker's [`Clock`]: milliseconds since just before the clock was made, wrapping after 49 days.
 ///
 /// Only differences mean something, and only those below 49 days: a job that waits longer than that shows too young an age.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Stamp {
 #[derive(Debug)]
 pub struct Clock {
     base: Instant,
-    /// Milliseconds since `base`; 0 while nobody ticks, and in the one tick whose time that is.
+    /// Milliseconds since `base`, and one more, so that a time is not 0 (but once in 49 days); 0 while nobody ticks.
     /// Relaxed: a stamp publishes nothing, and a stale one is within its promise.
     now: AtomicU32,
 }
@@ -88,7 +88,7 @@ impl Clock {
 
     fn exact(&self, now: Instant) -> Stamp {
         #[expect(clippy::cast_possible_truncation, reason = "stamps wrap by design")]
-        Stamp(now.saturating_duration_since(self.base).as_millis() as u32)
+        Stamp((now.saturating_duration_since(self.base).as_millis() as u32).wrapping_add(1))
     }
 }
 
@@ -110,9 +110,9 @@ mod tests {
     async fn a_stopped_clock_reads_the_exact_time() {
         let clock = Clock::new();
         advance(3 * MS).await;
-        assert_eq!(clock.stamp().as_millis(), 3);
-        advance(Duration::from_micros(1_999)).await;
         assert_eq!(clock.stamp().as_millis(), 4);
+        advance(Duration::from_micros(1_999)).await;
+        assert_eq!(clock.stamp().as_millis(), 5);
     }
 
     #[tokio::test(start_paused = true)]
@@ -122,13 +122,13 @@ mod tests {
         clock.tick(Instant::now());
         advance(4 * MS).await;
         let stamp = clock.stamp();
-        assert_eq!(stamp.as_millis(), 10);
+        assert_eq!(stamp.as_millis(), 11);
         assert_eq!(clock.age(stamp), 4 * MS);
         clock.tick(Instant::now());
-        assert_eq!(clock.stamp().as_millis(), 14);
+        assert_eq!(clock.stamp().as_millis(), 15);
         advance(MS).await;
         clock.stop();
-        assert_eq!(clock.stamp().as_millis(), 15);
+        assert_eq!(clock.stamp().as_millis(), 16);
     }
 
     #[tokio::test(start_paused = true)]
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(clock.age(clock.stamp()), Duration::ZERO);
         advance(Clock::TICK).await;
         clock.tick(Instant::now());
-        assert_eq!(clock.stamp().as_millis(), 5);
+        assert_eq!(clock.stamp().as_millis(), 6);
     }
 
     #[tokio::test(start_paused = true)]
