@@ -34,7 +34,7 @@ fn a_job_that_waits_allocates_nothing() {
                 move |job: u64, _: Context| {
                     let seen = seen.clone();
                     async move {
-                        if job % 100 == 0 {
+                        if job.is_multiple_of(100) {
                             tokio::task::yield_now().await;
                         }
                         seen.one();
