@@ -1,5 +1,5 @@
-//! Exact allocation counts: an allocator that counts for the whole process, runtimes whose own first times are behind
-//! them, and a load whose phases can be told apart. A test that uses it has its binary to itself.
+//! Exact allocation counts: an allocator that counts for all threads of a runtime, runtimes whose own first times are
+//! behind them, and a load whose phases can be told apart. A test that uses it has its binary to itself.
 
 // The only way to see each allocation is to be the allocator.
 #![allow(unsafe_code)]
@@ -8,6 +8,7 @@
 pub(crate) mod load;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
@@ -18,18 +19,29 @@ use tokio::runtime::Builder;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
+thread_local! {
+    /// The thread that runs the test, and those of its runtimes. The harness has one that allocates when it likes.
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+fn count() {
+    if COUNTED.get() {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 struct Counting;
 
-// SAFETY: each call goes to the system allocator unchanged; the counter allocates nothing.
+// SAFETY: each call goes to the system allocator unchanged; the counter allocates nothing, and its flag needs no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller's promise is ours.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller's promise is ours.
         unsafe { System.alloc_zeroed(layout) }
     }
@@ -40,7 +52,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        count();
         // SAFETY: the caller's promise is ours.
         unsafe { System.realloc(block, layout, size) }
     }
@@ -49,12 +61,12 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How many allocations the process has made.
+/// How many allocations there have been.
 pub(crate) fn allocations() -> usize {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// How many allocations all threads make while `work` runs.
+/// How many allocations all threads of the test make while `work` runs.
 pub(crate) async fn allocations_of(work: impl Future) -> usize {
     let before = allocations();
     work.await;
@@ -65,12 +77,14 @@ pub(crate) async fn allocations_of(work: impl Future) -> usize {
 pub(crate) fn on_each_runtime(test: impl AsyncFn()) {
     const WORKERS: usize = 4;
     let within = Duration::from_secs(120);
+    COUNTED.set(true);
     let one = Builder::new_current_thread().enable_time().build().unwrap();
     one.block_on(async {
         break_in_thread();
         tokio::time::timeout(within, test()).await.unwrap();
     });
-    let many = Builder::new_multi_thread().worker_threads(WORKERS).enable_time().build().unwrap();
+    let mut many = Builder::new_multi_thread();
+    let many = many.worker_threads(WORKERS).enable_time().on_thread_start(|| COUNTED.set(true)).build().unwrap();
     many.block_on(async {
         break_in_thread();
         break_in_workers(WORKERS).await;
@@ -80,6 +94,7 @@ pub(crate) fn on_each_runtime(test: impl AsyncFn()) {
 
 /// Runs `test` on a runtime of one thread whose clock is paused: waits take no time.
 pub(crate) fn on_paused_runtime(test: impl AsyncFn()) {
+    COUNTED.set(true);
     let paused = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     paused.block_on(async {
         break_in_thread();
