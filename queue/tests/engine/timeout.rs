@@ -96,8 +96,8 @@ async fn ready_at_the_limit_is_done() {
     let with_context = async |_: u32, _: Context| sleep(ms(100)).await;
     // Its last timer is younger than that of its limit: whichever the runtime fires first.
     let in_two_steps = async |_: u32| {
-        sleep(ms(50)).await;
-        sleep(ms(50)).await;
+        sleep(ms(70)).await;
+        sleep(ms(30)).await;
     };
     let builder = || Queue::with_worker(Ring::new()).slots(10).timeout(ms(100)).retry(Retry::none());
     let queues = [builder().start(plain), builder().start(with_context), builder().start(in_two_steps)];
