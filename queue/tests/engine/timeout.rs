@@ -1,6 +1,8 @@
 //! Timeouts and deadlines of async handlers: when, never before, and what becomes of the job.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use parking_lot::Mutex;
 use queue::core::Clock;
@@ -100,6 +102,27 @@ async fn ready_at_the_limit_is_done() {
         let report = end(&queue).await;
         assert_eq!((report.stats().done, report.stats().timed_out), (1_000, 0));
     }
+}
+
+/// Ready at its time, and woken by nobody: only the timeout has it polled.
+struct ReadyAt(Instant);
+
+impl Future for ReadyAt {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> Poll<()> {
+        if Instant::now() < self.0 { Poll::Pending } else { Poll::Ready(()) }
+    }
+}
+
+/// E-55: the handler is asked before the timeout is believed.
+#[tokio::test(start_paused = true)]
+async fn ready_when_the_timeout_fires_is_done() {
+    let builder = Queue::with_worker(Ring::new()).slots(10).timeout(ms(100)).retry(Retry::none());
+    let queue = builder.start(|_: u32| ReadyAt(Instant::now() + ms(100))).unwrap();
+    queue.enqueue_many(0..1_000).await.unwrap();
+    let report = end(&queue).await;
+    assert_eq!((report.stats().done, report.stats().timed_out), (1_000, 0));
 }
 
 /// E-56
