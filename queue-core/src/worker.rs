@@ -45,8 +45,8 @@ impl Demand {
 ///
 /// 1. A job has one owner at every moment. A call that fails, is refused or is dropped half way leaves each job, delivery and verdict
 ///    with whoever holds the slice.
-/// 2. [`Answer::Accepted`] means confirmed: whatever the broker promises for a job, it has promised it. An entry is
-///    answered [`Answer::Unconfirmed`] before its first byte leaves this process, and that is replaced by what the
+/// 2. [`Answer::Accepted`](crate::Answer::Accepted) means confirmed: whatever the broker promises for a job, it has promised it. An entry is
+///    answered [`Answer::Unconfirmed`](crate::Answer::Unconfirmed) before its first byte leaves this process, and that is replaced by what the
 ///    broker says: an open entry was not sent.
 /// 3. A delivery is handed out once, and settled once. Settling what is no longer ours answers
 ///    [`Settled::LostOwnership`](crate::Settled::LostOwnership), and changes nothing.

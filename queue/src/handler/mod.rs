@@ -34,7 +34,7 @@ pub struct At<'a, S> {
     pub(crate) state: &'a S,
 }
 
-/// A handler of jobs `J` with state `S`: an `async fn`, a closure, or [`blocking`].
+/// A handler of jobs `J` with state `S`: an `async fn`, a closure, or [`blocking()`].
 ///
 /// It takes the job, or the job and a [`Context<S>`], and returns `()`, `Result<(), E>` or [`Outcome`].
 /// `M` tells the forms apart; it is always inferred.
