@@ -7,7 +7,7 @@ mod common_alloc;
 use common_alloc::{allocations_of, on_each_runtime};
 use queue::{Queue, Ring};
 
-/// Reading what was counted allocates nothing.
+/// E-94
 #[test]
 fn stats_allocate_nothing() {
     on_each_runtime(async || {
