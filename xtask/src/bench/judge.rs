@@ -120,7 +120,7 @@ mod tests {
     fn a_ratio_meets_exceeds_or_misses() {
         assert_eq!(marks(&[line("bare/ct/1-4", 1.6, 0.0)]), [Mark::Met]);
         assert_eq!(marks(&[line("bare/ct/1-4", 2.0, 0.0)]), [Mark::OverTarget]);
-        assert_eq!(marks(&[line("bare/ct/1-4", 2.6, 0.0)]), [Mark::Missed]);
+        assert_eq!(marks(&[line("bare/ct/1-4", 4.6, 0.0)]), [Mark::Missed]);
         assert_eq!(marks(&[line("floor/C", 9.0, 0.0)]), [Mark::Shown]);
     }
 
