@@ -1,13 +1,13 @@
 //! A subscriber that keeps what was logged on its thread.
 
 use std::fmt::{Debug, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use parking_lot::Mutex;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
-use tracing::subscriber::{DefaultGuard, Interest, set_default};
+use tracing::subscriber::{DefaultGuard, Interest, set_default, set_global_default};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 /// The lines that were logged, as `LEVEL message field=value`, and from which level on. Clones are the same log.
@@ -22,9 +22,17 @@ struct Kept {
 impl Log {
     /// Listens on this thread while the guard lives.
     pub fn listen(level: LevelFilter) -> (Self, DefaultGuard) {
-        let log = Self(Arc::new(Mutex::new(Kept { level, lines: Vec::new() })));
+        // One that stays: a callsite first met while nobody listens anywhere is remembered as never wanted, and tests that
+        // run side by side come and go between its registration and its use.
+        static ALWAYS: Once = Once::new();
+        ALWAYS.call_once(|| set_global_default(Self::at(LevelFilter::OFF)).unwrap());
+        let log = Self::at(level);
         let guard = set_default(log.clone());
         (log, guard)
+    }
+
+    fn at(level: LevelFilter) -> Self {
+        Self(Arc::new(Mutex::new(Kept { level, lines: Vec::new() })))
     }
 
     pub fn set_level(&self, level: LevelFilter) {
