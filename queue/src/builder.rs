@@ -13,7 +13,7 @@ use crate::enqueue::{Enqueuer, Intake};
 use crate::handler::{Handler, HandlerResult};
 use crate::policy::Policy;
 use crate::queue::{Owner, Queue, Spawn};
-use crate::shutdown::{OnShutdown, Shutdown};
+use crate::shutdown::OnShutdown;
 use crate::slot::{Slot, SlotTask};
 use crate::{Retry, panic, watchdog};
 
@@ -178,10 +178,10 @@ impl<W: Worker, S> Builder<W, S> {
         let slots = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let slots = self.settings.slots.unwrap_or_else(slots);
         let handler = Arc::new((handler, self.state));
-        self.settings.start(self.worker, slots, |shared, runtime| {
+        self.settings.start(self.worker, slots, |shared| {
             Some(Box::new(move |place, slot: Arc<Slot>| {
                 let task = SlotTask { shared: shared.clone(), slot, place, handler: handler.clone() };
-                shared.tracker.spawn_on(task.run::<M>(), &runtime);
+                shared.tracker.spawn_on(task.run::<M>(), &shared.runtime);
             }))
         })
     }
@@ -191,7 +191,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn producer(self) -> Result<Queue<W>, StartError> {
-        self.settings.start(self.worker, 0, |_, _| None)
+        self.settings.start(self.worker, 0, |_| None)
     }
 }
 
@@ -218,26 +218,18 @@ impl Settings {
         self,
         mut worker: Unstarted<W>,
         slots: usize,
-        spawn: impl FnOnce(Arc<Shared<W>>, Handle) -> Option<Spawn>,
+        spawn: impl FnOnce(Arc<Shared<W>>) -> Option<Spawn>,
     ) -> Result<Queue<W>, StartError> {
         let intake = worker.intake.clone();
         self.validate(slots, intake.worker.capabilities())?;
         let runtime = Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         panic::note_locations();
         let policy = Policy::new(self.retry, self.timeout, self.deadline, intake.worker.capabilities());
-        let shared = Arc::new(Shared::new(intake, policy, slots));
-        let default = if shared.is_volatile() { OnShutdown::Drain } else { OnShutdown::Return };
-        let owner = Owner {
-            spawn: spawn(shared.clone(), runtime.clone()),
-            shutdown: Arc::new(Shutdown::new()),
-            on_shutdown: self.on_shutdown.unwrap_or(default),
-            resizing: tokio::sync::Mutex::new(()),
-            runtime,
-            shared,
-        };
+        let shared = Arc::new(Shared::new(intake, policy, self.on_shutdown, runtime));
+        let owner = Owner { spawn: spawn(shared.clone()), resizing: tokio::sync::Mutex::new(()), shared };
         let watched = owner.shared.clone();
         let watch = async move { watchdog::Watchdog::watch(&watched).await };
-        owner.shared.tracker.spawn_on(watch, &owner.runtime);
+        owner.shared.tracker.spawn_on(watch, &owner.shared.runtime);
         worker.started = true;
         owner.resize(slots);
         Ok(Queue::new(owner))

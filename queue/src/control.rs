@@ -39,8 +39,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) const fn new(slots: usize) -> Self {
-        Self { epoch: AtomicU32::new(0), target: AtomicUsize::new(slots), phase: AtomicU8::new(0) }
+    pub(crate) const fn new() -> Self {
+        Self { epoch: AtomicU32::new(0), target: AtomicUsize::new(0), phase: AtomicU8::new(0) }
     }
 
     #[inline]

@@ -6,6 +6,7 @@ use std::task::Waker;
 
 use parking_lot::RwLock;
 use queue_core::{Durability, Worker};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
@@ -13,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use crate::control::{Control, Phase};
 use crate::enqueue::Intake;
 use crate::policy::Policy;
+use crate::shutdown::{OnShutdown, Shutdown};
 use crate::slot::{Slot, Totals};
 use crate::watchdog::Watchdog;
 
@@ -38,7 +40,7 @@ impl Slots {
 
 /// What the handle and the slots of one queue share, whatever its handler is.
 #[derive(Debug)]
-pub(crate) struct Shared<W> {
+pub(crate) struct Shared<W: Worker> {
     pub(crate) intake: Arc<Intake<W>>,
     pub(crate) policy: Policy,
     pub(crate) control: Control,
@@ -46,19 +48,39 @@ pub(crate) struct Shared<W> {
     /// A slot has ended, or followed a change of control.
     pub(crate) slots_changed: Notify,
     pub(crate) watchdog: Watchdog,
+    pub(crate) shutdown: Shutdown<W::Job>,
+    on_shutdown: OnShutdown,
     pub(crate) tracker: TaskTracker,
+    pub(crate) runtime: Handle,
 }
 
 impl<W: Worker> Shared<W> {
-    pub(crate) fn new(intake: Arc<Intake<W>>, policy: Policy, slots: usize) -> Self {
+    pub(crate) fn new(intake: Arc<Intake<W>>, policy: Policy, on_shutdown: Option<OnShutdown>, runtime: Handle) -> Self {
+        let volatile = intake.worker.capabilities().durability == Durability::Process;
+        let default = if volatile { OnShutdown::Drain } else { OnShutdown::Return };
         Self {
             intake,
             policy,
-            control: Control::new(slots),
+            control: Control::new(),
             slots: RwLock::default(),
             slots_changed: Notify::new(),
             watchdog: Watchdog::new(Instant::now()),
+            shutdown: Shutdown::new(),
+            on_shutdown: on_shutdown.unwrap_or(default),
             tracker: TaskTracker::new(),
+            runtime,
+        }
+    }
+
+    /// Asks for the end. The first who does closes the intake, here and now, and puts the rest on the runtime.
+    pub(crate) fn shut_down(self: &Arc<Self>, deadline: Instant) {
+        if self.shutdown.ask(deadline) {
+            self.worker().close();
+            self.enter(match self.on_shutdown {
+                OnShutdown::Drain => Phase::Draining,
+                OnShutdown::Return => Phase::Stopping,
+            });
+            self.tracker.spawn_on(Shutdown::drive(self.clone()), &self.runtime);
         }
     }
 

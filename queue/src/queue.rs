@@ -6,14 +6,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use queue_core::{Demand, Entry, JobId, Worker};
-use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::builder::MAX_SLOTS;
 use crate::control::Phase;
 use crate::engine::Shared;
 use crate::enqueue::{EnqueueError, EnqueueManyError, Enqueuer, JobBuilder, Wait};
-use crate::shutdown::{OnShutdown, Report, Shutdown, ShutdownError};
+use crate::shutdown::{Report, ShutdownError};
 use crate::slot::Slot;
 use crate::{Builder, Stats};
 
@@ -64,28 +63,12 @@ pub struct Queue<W: Worker>(Arc<Owner<W>>);
 /// What all handles of a queue share. The slots do not: its drop ends them.
 pub(crate) struct Owner<W: Worker> {
     pub(crate) shared: Arc<Shared<W>>,
-    pub(crate) shutdown: Arc<Shutdown<W::Job>>,
     /// None: a queue that only takes jobs.
     pub(crate) spawn: Option<Spawn>,
-    pub(crate) runtime: Handle,
-    pub(crate) on_shutdown: OnShutdown,
     pub(crate) resizing: tokio::sync::Mutex<()>,
 }
 
 impl<W: Worker> Owner<W> {
-    /// Asks for the end. The first who does closes the intake, here and now, and puts the rest on the runtime.
-    fn end(&self, deadline: Instant) {
-        if self.shutdown.ask(deadline) {
-            self.shared.worker().close();
-            self.shared.enter(match self.on_shutdown {
-                OnShutdown::Drain => Phase::Draining,
-                OnShutdown::Return => Phase::Stopping,
-            });
-            let end = self.shutdown.clone().drive(self.shared.clone());
-            self.shared.tracker.spawn_on(end, &self.runtime);
-        }
-    }
-
     pub(crate) fn resize(&self, slots: usize) -> u32 {
         self.shared.worker().demand(Demand::of(slots));
         let epoch = self.shared.control.set_target(slots);
@@ -99,7 +82,7 @@ impl<W: Worker> Owner<W> {
 
 impl<W: Worker> Drop for Owner<W> {
     fn drop(&mut self) {
-        self.end(Instant::now());
+        self.shared.shut_down(Instant::now());
     }
 }
 
@@ -252,8 +235,8 @@ impl<W: Worker> Queue<W> {
         let now = Instant::now();
         // A time that overflows the clock: a hundred years will do.
         let deadline = now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3_600));
-        self.0.end(deadline);
-        self.0.shutdown.wait(&self.0.shared, deadline).await
+        self.0.shared.shut_down(deadline);
+        self.0.shared.shutdown.wait(&self.0.shared, deadline).await
     }
 }
 

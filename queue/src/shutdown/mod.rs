@@ -107,12 +107,9 @@ impl<J: Send + 'static> Shutdown<J> {
     }
 
     /// Ends the queue, whose intake is closed: runs once, as a task of its own, so that nobody who stops waiting stops it.
-    pub(crate) fn drive<W: Worker<Job = J>>(
-        self: Arc<Self>,
-        shared: Arc<Shared<W>>,
-    ) -> impl Future<Output = ()> + Send + 'static {
-        let driving = Driving { shutdown: self, shared };
-        async move { driving.shutdown.run(&driving.shared).await }
+    pub(crate) fn drive<W: Worker<Job = J>>(shared: Arc<Shared<W>>) -> impl Future<Output = ()> + Send + 'static {
+        let driving = Driving(shared);
+        async move { driving.0.shutdown.run(&driving.0).await }
     }
 
     async fn run<W: Worker<Job = J>>(&self, shared: &Shared<W>) {
@@ -178,18 +175,16 @@ async fn settled<W: Worker>(shared: &Shared<W>, grace: Duration) -> bool {
 }
 
 /// The task of a shutdown. Whatever ends it, those who wait have their answer: also where its runtime never ran it.
-struct Driving<W: Worker> {
-    shutdown: Arc<Shutdown<W::Job>>,
-    shared: Arc<Shared<W>>,
-}
+struct Driving<W: Worker>(Arc<Shared<W>>);
 
 impl<W: Worker> Drop for Driving<W> {
     fn drop(&mut self) {
-        self.shared.watchdog.stop();
-        if *self.shutdown.progress.borrow() != Progress::Over {
+        self.0.watchdog.stop();
+        let shutdown = &self.0.shutdown;
+        if *shutdown.progress.borrow() != Progress::Over {
             let error = "the shutdown ended before its time: the worker panicked, or the queue's runtime is gone";
-            *self.shutdown.error.lock() = Some(WorkerError::fatal(error));
-            self.shutdown.progress.send_replace(Progress::Over);
+            *shutdown.error.lock() = Some(WorkerError::fatal(error));
+            shutdown.progress.send_replace(Progress::Over);
         }
     }
 }
