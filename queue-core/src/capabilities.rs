@@ -122,6 +122,8 @@ pub enum Durability {
 pub struct Capabilities {
     /// The backend's name, as it stands in error messages: `memory`, `redis`, `amqp`, `kafka`.
     pub backend: &'static str,
+    /// The queue's name at the broker, where there is one.
+    pub queue: Option<Box<str>>,
     /// The broker's version, where there is a broker.
     pub server: Option<Box<str>>,
     /// What an accepted job survives.
@@ -137,7 +139,15 @@ impl Capabilities {
     /// A worker that can do nothing but queue, hand out one at a time, and settle.
     #[must_use]
     pub const fn new(backend: &'static str, durability: Durability) -> Self {
-        Self { backend, server: None, durability, share: 1, max_body: None, tiers: [Tier::Absent; Feature::ALL.len()] }
+        Self {
+            backend,
+            queue: None,
+            server: None,
+            durability,
+            share: 1,
+            max_body: None,
+            tiers: [Tier::Absent; Feature::ALL.len()],
+        }
     }
 
     /// With `feature` at `tier`.

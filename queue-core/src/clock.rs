@@ -69,6 +69,22 @@ impl Clock {
         Duration::from_millis(self.exact(Instant::now()).0.wrapping_sub(stamp.0).into())
     }
 
+    /// When `stamp` was: the same answer whenever it is asked.
+    #[must_use]
+    pub fn instant(&self, stamp: Stamp) -> Instant {
+        let now = Instant::now();
+        let since = now.saturating_duration_since(self.base);
+        let whole = now - Duration::from_nanos(u64::from(since.subsec_nanos() % 1_000_000));
+        let age = Duration::from_millis(self.exact(whole).0.wrapping_sub(stamp.0).into());
+        whole.checked_sub(age).unwrap_or(self.base)
+    }
+
+    /// A clock of the same stamps that nobody ticks: for whoever reads them without the worker at hand.
+    #[must_use]
+    pub fn reader(&self) -> Self {
+        Self { base: self.base, now: AtomicU32::new(0) }
+    }
+
     /// The stamp of a message that is `age` old, as a broker tells it.
     #[must_use]
     pub fn stamp_of_age(&self, age: Duration) -> Stamp {
@@ -149,6 +165,19 @@ mod tests {
         assert_eq!(clock.age(stamp), Duration::from_secs(3_600));
         advance(5 * MS).await;
         assert_eq!(clock.age(stamp), Duration::from_secs(3_600) + 5 * MS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stamp_tells_its_instant_whenever_it_is_asked() {
+        let start = Instant::now();
+        let clock = Clock::new();
+        advance(3 * MS).await;
+        let (stamp, reader) = (clock.stamp(), clock.reader());
+        clock.tick(Instant::now());
+        advance(Duration::from_micros(7_700)).await;
+        assert_eq!(clock.instant(stamp), start + 3 * MS);
+        assert_eq!(reader.instant(stamp), start + 3 * MS);
+        assert_eq!(clock.instant(clock.stamp_of_age(2 * MS)), start + 8 * MS);
     }
 
     #[tokio::test(start_paused = true)]

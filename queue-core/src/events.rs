@@ -19,6 +19,8 @@ pub enum Event {
     Failed(Arc<str>),
     /// The broker takes nothing for now (an alarm, a full disk), or takes again.
     Blocked(bool),
+    /// The worker hands out nothing any more, and nobody had asked it to end.
+    Closed,
 }
 
 /// The end of an event stream that a worker writes to. Clones write to the same stream.
@@ -67,6 +69,12 @@ impl Events {
     #[must_use]
     pub const fn none() -> Self {
         Self { receiver: None, missed: 0 }
+    }
+
+    /// Whether there will never be an event.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        self.receiver.is_none()
     }
 
     /// The next event; none when there will be no more.

@@ -108,6 +108,12 @@ impl<'a, W: Worker> Facets<'a, W> {
         self
     }
 
+    /// What counts, where anything does.
+    #[must_use]
+    pub const fn inspector(&self) -> Option<&'a dyn DynInspects> {
+        self.inspects
+    }
+
     /// With dead letters.
     pub const fn dead_letters(mut self, worker: &'a dyn DynDeadLetters<W::Payload>) -> Self {
         self.dead_letters = Some(worker);

@@ -1,6 +1,7 @@
 //! The settings of a queue, and its start.
 
 use std::fmt;
+use std::future::Future;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,9 +9,12 @@ use std::time::Duration;
 use queue_core::{Capabilities, Feature, InvalidBackoff, Retries, Worker};
 use tokio::runtime::Handle;
 
-use crate::engine::Shared;
+use crate::completion::Completion;
+use crate::completion::hooks::Hooks;
+use crate::engine::{Setup, Shared};
 use crate::enqueue::{Enqueuer, Intake};
 use crate::handler::{Handler, HandlerResult};
+use crate::health::Monitor;
 use crate::policy::Policy;
 use crate::queue::{Owner, Queue, Spawn};
 use crate::shutdown::OnShutdown;
@@ -79,6 +83,8 @@ pub struct Builder<W: Worker, S = ()> {
     worker: Unstarted<W>,
     state: S,
     settings: Settings,
+    name: Option<Arc<str>>,
+    hooks: Option<Hooks>,
 }
 
 /// The settings, whatever worker and state are.
@@ -108,7 +114,7 @@ impl<W: Worker> Drop for Unstarted<W> {
 impl<W: Worker> Builder<W> {
     pub(crate) fn new(worker: W) -> Self {
         let worker = Unstarted { intake: Arc::new(Intake::new(worker)), started: false };
-        Self { worker, state: (), settings: Settings::default() }
+        Self { worker, state: (), settings: Settings::default(), name: None, hooks: None }
     }
 }
 
@@ -116,7 +122,36 @@ impl<W: Worker, S> Builder<W, S> {
     /// What handlers get through [`Context::state`](crate::Context::state): cloned for each attempt that takes a
     /// context.
     pub fn state<T: Clone + Send + Sync + 'static>(self, state: T) -> Builder<W, T> {
-        Builder { worker: self.worker, state, settings: self.settings }
+        Builder { worker: self.worker, state, settings: self.settings, name: self.name, hooks: self.hooks }
+    }
+
+    /// The queue's name in spans, metrics and [`Context::queue`](crate::Context::queue).
+    pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Calls `hook` after each attempt, whatever its end, once the worker has carried out the verdict.
+    ///
+    /// A call holds no slot, and a shutdown waits for it until its deadline. It runs on the slot until it first waits for
+    /// something, so it should not block; one that waits becomes a task. Its panic is contained and counted. When
+    /// 1,024 calls wait, further ones are left out and counted ([`Stats::hooks_left_out`](crate::Stats::hooks_left_out)).
+    ///
+    /// ```
+    /// # use queue::{Completion, Queue, Ring};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let queue = Queue::with_worker(Ring::new())
+    ///     .on_complete(async |done: Completion| println!("{} {} {:?}", done.id, done.end.name(), done.duration))
+    ///     .start(async |to: String| println!("sent to {to}"))?;
+    /// # drop(queue.shutdown(std::time::Duration::ZERO).await?); Ok(()) }
+    /// ```
+    pub fn on_complete<F, Fut>(mut self, hook: F) -> Self
+    where
+        F: Fn(Completion) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
+    {
+        self.hooks = Some(Hooks::new(hook));
+        self
     }
 
     /// How many jobs run at once, at most 1,048,576. 0 starts paused: [`Queue::resize`] lets it run.
@@ -178,7 +213,8 @@ impl<W: Worker, S> Builder<W, S> {
         let slots = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let slots = self.settings.slots.unwrap_or_else(slots);
         let handler = Arc::new((handler, self.state));
-        self.settings.start(self.worker, slots, |shared| {
+        let (name, hooks, on_shutdown) = (self.name, self.hooks, self.settings.on_shutdown);
+        self.settings.start(self.worker, slots, Setup { name, hooks, on_shutdown }, |shared| {
             Some(Box::new(move |place, slot: Arc<Slot>| {
                 let task = SlotTask { shared: shared.clone(), slot, place, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &shared.runtime);
@@ -191,7 +227,8 @@ impl<W: Worker, S> Builder<W, S> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn producer(self) -> Result<Queue<W>, StartError> {
-        self.settings.start(self.worker, 0, |_| None)
+        let (name, hooks, on_shutdown) = (self.name, self.hooks, self.settings.on_shutdown);
+        self.settings.start(self.worker, 0, Setup { name, hooks, on_shutdown }, |_| None)
     }
 }
 
@@ -218,6 +255,7 @@ impl Settings {
         self,
         mut worker: Unstarted<W>,
         slots: usize,
+        setup: Setup,
         spawn: impl FnOnce(Arc<Shared<W>>) -> Option<Spawn>,
     ) -> Result<Queue<W>, StartError> {
         let intake = worker.intake.clone();
@@ -225,11 +263,17 @@ impl Settings {
         let runtime = Handle::try_current().map_err(|_| StartError::NoRuntime)?;
         panic::note_locations();
         let policy = Policy::new(self.retry, self.timeout, self.deadline, intake.worker.capabilities());
-        let shared = Arc::new(Shared::new(intake, policy, self.on_shutdown, runtime));
+        let shared = Shared::new(intake, policy, setup, runtime);
         let owner = Owner { spawn: spawn(shared.clone()), resizing: tokio::sync::Mutex::new(()), shared };
         let watched = owner.shared.clone();
         let watch = async move { watchdog::Watchdog::watch(&watched).await };
         owner.shared.tracker.spawn_on(watch, &owner.shared.runtime);
+        let events = owner.shared.worker().events();
+        if !events.is_none() {
+            let heard = owner.shared.clone();
+            let listen = async move { Monitor::listen(&heard, events).await };
+            owner.shared.tracker.spawn_on(listen, &owner.shared.runtime);
+        }
         worker.started = true;
         owner.resize(slots);
         Ok(Queue::new(owner))

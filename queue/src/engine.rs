@@ -1,7 +1,7 @@
 //! What the handle and the slots of one queue share.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::task::Waker;
 
 use parking_lot::RwLock;
@@ -11,11 +11,15 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
+use crate::completion::hooks::{HookCounts, Hooks};
+use crate::completion::{Fate, Observed};
 use crate::control::{Control, Phase};
 use crate::enqueue::Intake;
+use crate::health::Monitor;
 use crate::policy::Policy;
+use crate::service::Calm;
 use crate::shutdown::{OnShutdown, Shutdown};
-use crate::slot::{Slot, Totals};
+use crate::slot::{Home, Slot, Totals};
 use crate::watchdog::Watchdog;
 
 /// The slots that live, each in its place, and what those counted that have ended.
@@ -38,6 +42,14 @@ impl Slots {
     }
 }
 
+/// What a queue is told at its start, beside the policy for its jobs.
+#[derive(Debug, Default)]
+pub(crate) struct Setup {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) hooks: Option<Hooks>,
+    pub(crate) on_shutdown: Option<OnShutdown>,
+}
+
 /// What the handle and the slots of one queue share, whatever its handler is.
 #[derive(Debug)]
 pub(crate) struct Shared<W: Worker> {
@@ -50,15 +62,21 @@ pub(crate) struct Shared<W: Worker> {
     pub(crate) watchdog: Watchdog,
     pub(crate) shutdown: Shutdown<W::Job>,
     on_shutdown: OnShutdown,
+    hooks: Option<Hooks>,
+    pub(crate) monitor: Monitor,
+    pub(crate) calm: Calm,
+    pub(crate) home: Arc<Home>,
     pub(crate) tracker: TaskTracker,
     pub(crate) runtime: Handle,
 }
 
 impl<W: Worker> Shared<W> {
-    pub(crate) fn new(intake: Arc<Intake<W>>, policy: Policy, on_shutdown: Option<OnShutdown>, runtime: Handle) -> Self {
-        let volatile = intake.worker.capabilities().durability == Durability::Process;
-        let default = if volatile { OnShutdown::Drain } else { OnShutdown::Return };
-        Self {
+    pub(crate) fn new(intake: Arc<Intake<W>>, policy: Policy, setup: Setup, runtime: Handle) -> Arc<Self> {
+        let can = intake.worker.capabilities();
+        let name = setup.name.unwrap_or_else(|| can.queue.as_deref().unwrap_or(can.backend).into());
+        let default = if can.durability == Durability::Process { OnShutdown::Drain } else { OnShutdown::Return };
+        let (monitor, clock) = (Monitor::new(can.durability), intake.worker.clock().reader());
+        Arc::new_cyclic(|engine: &Weak<Self>| Self {
             intake,
             policy,
             control: Control::new(),
@@ -66,10 +84,46 @@ impl<W: Worker> Shared<W> {
             slots_changed: Notify::new(),
             watchdog: Watchdog::new(Instant::now()),
             shutdown: Shutdown::new(),
-            on_shutdown: on_shutdown.unwrap_or(default),
+            on_shutdown: setup.on_shutdown.unwrap_or(default),
+            hooks: setup.hooks,
+            monitor,
+            calm: Calm::default(),
+            home: Arc::new(Home { queue: name, clock, engine: engine.clone() }),
             tracker: TaskTracker::new(),
             runtime,
+        })
+    }
+
+    /// Whether somebody wants to hear of each attempt.
+    #[inline]
+    pub(crate) fn observes(&self) -> bool {
+        self.hooks.is_some() || tracing::span_enabled!(tracing::Level::INFO)
+    }
+
+    /// Tells of an attempt whose verdict is carried out.
+    #[cold]
+    pub(crate) fn tell(&self, observed: Observed, fate: Fate) {
+        let Some(completion) = observed.complete(&self.home.queue, fate) else { return };
+        if let Some(hooks) = &self.hooks {
+            hooks.call(completion, &self.tracker, &self.runtime);
         }
+    }
+
+    /// Waits until no call of a hook waits for something.
+    pub(crate) async fn hooks_ended(&self) {
+        if let Some(hooks) = &self.hooks {
+            hooks.ended().await;
+        }
+    }
+
+    pub(crate) fn cut_hooks(&self) {
+        if let Some(hooks) = &self.hooks {
+            hooks.cut();
+        }
+    }
+
+    pub(crate) fn hook_counts(&self) -> HookCounts {
+        self.hooks.as_ref().map(Hooks::counts).unwrap_or_default()
     }
 
     /// Asks for the end. The first who does closes the intake, here and now, and puts the rest on the runtime.
@@ -102,7 +156,7 @@ impl<W: Worker> Shared<W> {
         slots.live.resize(places, None);
         slots.count += missing;
         let empty = slots.live.iter_mut().enumerate().filter(|(_, slot)| slot.is_none()).take(missing);
-        empty.map(|(place, slot)| (place, slot.insert(Arc::default()).clone())).collect()
+        empty.map(|(place, slot)| (place, slot.insert(Arc::new(Slot::new(self.home.clone()))).clone())).collect()
     }
 
     /// Whether there are more slots than there shall be: whichever has nothing to do, or is done first, ends.

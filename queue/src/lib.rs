@@ -40,16 +40,19 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
+mod completion;
 mod control;
 mod engine;
 mod enqueue;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 mod handler;
+mod health;
 mod panic;
 mod policy;
 mod queue;
 mod retry;
+mod service;
 mod shutdown;
 mod slot;
 mod stats;
@@ -58,15 +61,18 @@ mod watchdog;
 #[cfg(feature = "memory")]
 pub use backend_memory::{InvalidRing, Ring, RingBuilder};
 pub use builder::{Builder, StartError};
+pub use completion::{AttemptEnd, Completion, Fate};
 pub use enqueue::{EnqueueError, EnqueueManyError, Enqueuer, ErasedJobBuilder, JobBuilder};
 pub use handler::{Blocking, BlockingRun, CancelReason, Context, Error, Handler, HandlerResult, Outcome, blocking};
+pub use health::{Health, HealthState};
 pub use queue::{Queue, ResizeError};
 pub use queue_core::{
-    self as core, Backoff, Cancels, DeadLetter, DeadLetters, Delays, DynWorker, Headers, Inspection, Inspects, JobId,
-    Leases, Page, Pauses, Priorities, Reason, Retries, Routed, Worker,
+    self as core, Backoff, Cancels, DeadLetter, DeadLetters, Delays, DynWorker, Event, Events, Headers, Inspection,
+    Inspects, JobId, Leases, Page, Pauses, Priorities, Reason, Retries, Routed, Worker,
 };
 pub use retry::Retry;
-pub use shutdown::{OnShutdown, Report, ShutdownError, Unrun};
+pub use service::{Group, GroupPart, GroupReport};
+pub use shutdown::{OnShutdown, Report, ShutdownError, ShutdownHandle, Unrun};
 pub use stats::Stats;
 
 /// Compiles every code block of the README.

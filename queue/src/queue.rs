@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use queue_core::{Demand, Entry, JobId, Worker};
+use queue_core::{Demand, Entry, Events, JobId, Worker};
 use tokio::time::Instant;
 
 use crate::builder::MAX_SLOTS;
 use crate::control::Phase;
 use crate::engine::Shared;
 use crate::enqueue::{EnqueueError, EnqueueManyError, Enqueuer, JobBuilder, Wait};
-use crate::shutdown::{Report, ShutdownError};
+use crate::health::Monitor;
+use crate::shutdown::{Report, ShutdownError, ShutdownHandle, after};
 use crate::slot::Slot;
-use crate::{Builder, Stats};
+use crate::{Builder, Health, Stats};
 
 /// Puts a slot's task on the runtime: its place and itself.
 pub(crate) type Spawn = Box<dyn Fn(usize, Arc<Slot>) + Send + Sync>;
@@ -90,6 +91,10 @@ impl<W: Worker> Queue<W> {
     /// A queue over `worker`: the only line that names a broker.
     pub fn with_worker(worker: W) -> Builder<W> {
         Builder::new(worker)
+    }
+
+    pub(crate) fn shared(&self) -> &Shared<W> {
+        &self.0.shared
     }
 
     pub(crate) fn new(owner: Owner<W>) -> Self {
@@ -210,6 +215,33 @@ impl<W: Worker> Queue<W> {
         self.0.shared.control.target()
     }
 
+    /// The queue's name: as it was [given](Builder::name), else the broker's, else that of the backend.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.shared.home.queue
+    }
+
+    /// Whether the queue does its work, and what was last seen of its broker.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        Monitor::health(&self.0.shared, self.0.spawn.is_none())
+    }
+
+    /// What happens between this queue and its broker from now on: connections that come and go, calls that fail.
+    ///
+    /// Fetches are left out, for there are many: [`health`](Self::health) has the last. The stream keeps 64 events for a
+    /// reader that lags. The ring has no broker, and little to tell.
+    #[must_use]
+    pub fn events(&self) -> Events {
+        self.0.shared.monitor.events()
+    }
+
+    /// Ends the queue, without keeping it alive: for its own handlers, and whatever watches over a service.
+    #[must_use]
+    pub fn shutdown_handle(&self) -> ShutdownHandle {
+        self.0.shared.home.shutdown_handle()
+    }
+
     /// A reading of what was counted. It allocates nothing.
     #[must_use]
     pub fn stats(&self) -> Stats {
@@ -232,9 +264,7 @@ impl<W: Worker> Queue<W> {
     /// # Cancel safety
     /// A dropped future does not stop the shutdown; a later call joins it.
     pub async fn shutdown(&self, time: Duration) -> Result<Report<W::Job>, ShutdownError<W::Job>> {
-        let now = Instant::now();
-        // A time that overflows the clock: a hundred years will do.
-        let deadline = now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3_600));
+        let deadline = after(time);
         self.0.shared.shut_down(deadline);
         self.0.shared.shutdown.wait(&self.0.shared, deadline).await
     }

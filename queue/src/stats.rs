@@ -59,6 +59,14 @@ pub struct Stats {
     pub late: u64,
     /// Slots that live.
     pub slots: u64,
+    /// Calls of `on_complete` that wait for something.
+    pub hooks_waiting: u64,
+    /// Calls of `on_complete` that panicked.
+    pub hooks_panicked: u64,
+    /// Calls of `on_complete` that were left out, for too many waited.
+    pub hooks_left_out: u64,
+    /// Calls of `on_complete` that a shutdown cut short.
+    pub hooks_cut: u64,
 }
 
 impl Stats {
@@ -75,6 +83,11 @@ impl Stats {
             stats.done = totals.ok;
         }
         stats.slots = slots;
+        let hooks = shared.hook_counts();
+        stats.hooks_waiting = hooks.waiting;
+        stats.hooks_panicked = hooks.panicked;
+        stats.hooks_left_out = hooks.left_out;
+        stats.hooks_cut = hooks.cut;
         stats.rejected = shared.intake.rejected();
         stats.accepted = tally.accepted;
         let in_hand = if shared.is_volatile() { stats.add_ring(&tally, &totals) } else { stats.add_broker(&totals) };
@@ -107,6 +120,10 @@ impl Stats {
             overdue: totals.overdue,
             late: totals.late,
             slots: 0,
+            hooks_waiting: 0,
+            hooks_panicked: 0,
+            hooks_left_out: 0,
+            hooks_cut: 0,
         }
     }
 

@@ -43,6 +43,11 @@ impl Watchdog {
         u64::try_from(instant.saturating_duration_since(self.base).as_nanos()).unwrap_or(u64::MAX - 1)
     }
 
+    /// The instant that is so many nanoseconds after the queue was made.
+    pub(crate) fn instant(&self, nanos: u64) -> Instant {
+        self.base + Duration::from_nanos(nanos)
+    }
+
     /// A slot has jobs: the clock shall tick.
     #[inline]
     pub(crate) fn jobs_came(&self) {
@@ -105,6 +110,6 @@ impl Watchdog {
         self.sleeps_until.store(next, Ordering::SeqCst);
         let next = earliest().map_or(next, |again| again.min(next));
         self.sleeps_until.store(next, Ordering::SeqCst);
-        (next != u64::MAX).then(|| self.base + Duration::from_nanos(next))
+        (next != u64::MAX).then(|| self.instant(next))
     }
 }

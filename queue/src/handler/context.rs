@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use queue_core::{Extra, Headers, JobId};
+use queue_core::{Extra, Headers, JobId, Stamp};
 use tokio::time::Instant;
 
 use super::{At, CancelReason};
+use crate::ShutdownHandle;
 use crate::slot::Slot;
 
 /// What a handler may ask about its job, and the queue's state `S`.
@@ -29,6 +30,8 @@ pub struct Context<S = ()> {
     attempt: u32,
     attempts: u32,
     fence: Option<u64>,
+    times_out_at: Option<Instant>,
+    enqueued: Stamp,
     deadline: Option<Instant>,
     extra: Option<Box<Extra>>,
     slot: Arc<Slot>,
@@ -45,6 +48,8 @@ impl<S: Clone> Context<S> {
             attempt: at.meta.attempt,
             attempts: at.attempts,
             fence: at.fence,
+            times_out_at: at.times_out_at,
+            enqueued: at.meta.enqueued,
             deadline: at.deadline,
             extra: at.meta.extra.clone(),
             slot: at.slot.clone(),
@@ -75,8 +80,26 @@ impl<S> Context<S> {
 
     /// When the attempt times out, where it does.
     #[must_use]
+    pub const fn times_out_at(&self) -> Option<Instant> {
+        self.times_out_at
+    }
+
+    /// After when no attempt of the job starts, where it has such a deadline.
+    #[must_use]
     pub const fn deadline(&self) -> Option<Instant> {
         self.deadline
+    }
+
+    /// When the job was first enqueued, to 5 ms: by the broker's account where another process enqueued it.
+    #[must_use]
+    pub fn enqueued_at(&self) -> Instant {
+        self.slot.home.clock.instant(self.enqueued)
+    }
+
+    /// The queue's name.
+    #[must_use]
+    pub fn queue(&self) -> &str {
+        &self.slot.home.queue
     }
 
     /// The value of a header.
@@ -107,6 +130,12 @@ impl<S> Context<S> {
     #[must_use]
     pub const fn state(&self) -> &S {
         &self.state
+    }
+
+    /// Ends the queue, or tells whether its end has begun. It keeps nothing alive.
+    #[must_use]
+    pub fn shutdown_handle(&self) -> ShutdownHandle {
+        self.slot.home.shutdown_handle()
     }
 
     /// Waits until the handler shall stop. It is then polled once more before it is dropped.

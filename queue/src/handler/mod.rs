@@ -29,6 +29,7 @@ pub struct At<'a, S> {
     pub(crate) meta: &'a Meta,
     pub(crate) attempts: u32,
     pub(crate) fence: Option<u64>,
+    pub(crate) times_out_at: Option<Instant>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) slot: &'a Arc<Slot>,
     pub(crate) state: &'a S,

@@ -1,7 +1,10 @@
 //! How a queue ends: intake stops, what runs ends until the deadline, the rest is handed back.
 
+mod handle;
 mod report;
 
+pub(crate) use handle::Ends;
+pub use handle::ShutdownHandle;
 pub use report::{Report, ShutdownError, Unrun};
 
 use std::collections::VecDeque;
@@ -17,6 +20,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use crate::Stats;
+use crate::completion::hooks;
 use crate::control::Phase;
 use crate::engine::Shared;
 
@@ -36,6 +40,12 @@ const CANCEL_GRACE: Duration = Duration::from_millis(400);
 const GIVE_UP_GRACE: Duration = Duration::from_millis(100);
 /// How long after that the worker has to end. All together keep the promise of deadline + 1 s.
 const CLOSE_GRACE: Duration = Duration::from_millis(400);
+
+/// The deadline that is `time` away. One that overflows the clock: a hundred years will do.
+pub(crate) fn after(time: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(time).unwrap_or_else(|| now + Duration::from_secs(100 * 365 * 24 * 3_600))
+}
 
 /// How far it has come, for those who wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,17 +86,26 @@ impl<J: Send + 'static> Shutdown<J> {
         first
     }
 
+    /// The latest deadline that anybody asked for, as it changes.
+    pub(crate) fn deadlines(&self) -> watch::Receiver<Option<Instant>> {
+        self.deadline.subscribe()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        *self.progress.borrow() == Progress::Over
+    }
+
     /// Waits for the end, or for `deadline`.
     pub(crate) async fn wait<W: Worker<Job = J>>(
         &self,
         shared: &Shared<W>,
         deadline: Instant,
     ) -> Result<Report<J>, ShutdownError<J>> {
-        let inside = poll_fn(|cx| Poll::Ready(shared.is_slot(cx.waker()))).await;
+        let inside = poll_fn(|cx| Poll::Ready(shared.is_slot(cx.waker()) || hooks::is_inside())).await;
         let mut progress = self.progress.subscribe();
         // A blocking handler that was left alone may still end within this call's time.
         let over = progress.wait_for(|progress| *progress == Progress::Over);
-        // A handler that asks would wait for itself.
+        // A handler or hook that asks would wait for itself.
         if timeout_at(deadline, over).await.is_err() && self.is_latest(deadline) && !inside {
             // Handlers are being cancelled just now: their fate belongs into this report.
             let grace = deadline + CANCEL_GRACE + GIVE_UP_GRACE + CLOSE_GRACE;
@@ -113,11 +132,16 @@ impl<J: Send + 'static> Shutdown<J> {
     }
 
     async fn run<W: Worker<Job = J>>(&self, shared: &Shared<W>) {
-        self.before_deadline(shared.until(|slots| slots.live().next().is_none())).await;
+        self.before_deadline(async {
+            shared.until(|slots| slots.live().next().is_none()).await;
+            shared.hooks_ended().await;
+        })
+        .await;
 
         shared.enter(Phase::Cancelling);
         if !settled(shared, CANCEL_GRACE).await {
             shared.enter(Phase::GivingUp);
+            shared.cut_hooks();
             settled(shared, GIVE_UP_GRACE).await;
         }
         self.end_worker(shared).await;
@@ -127,6 +151,8 @@ impl<J: Send + 'static> Shutdown<J> {
             // What came back since.
             self.end_worker(shared).await;
         }
+        shared.cut_hooks();
+        shared.hooks_ended().await;
         self.progress.send_replace(Progress::Over);
     }
 
@@ -161,16 +187,19 @@ impl<J: Send + 'static> Shutdown<J> {
         let unrun: Vec<_> = unrun.into_iter().map(Unrun::new).collect();
         self.unrun.lock().extend(unrun);
         if let Err(error) = answer {
-            tracing::warn!(error = %error, "The worker did not end cleanly.");
+            shared.monitor.failed(&error, "The worker did not end cleanly.");
             *self.error.lock() = Some(error);
         }
     }
 }
 
-/// Waits until each slot has ended or cannot be stopped. False where that takes longer than `grace`: what blocks its
-/// thread in spite of being async does not see the signal.
+/// Waits until each slot has ended or cannot be stopped, and each hook has ended. False where that takes longer than
+/// `grace`: what blocks its thread in spite of being async does not see the signal.
 async fn settled<W: Worker>(shared: &Shared<W>, grace: Duration) -> bool {
-    let settled = shared.until(|slots| slots.live().all(|slot| slot.counters.is_stuck()));
+    let settled = async {
+        shared.until(|slots| slots.live().all(|slot| slot.counters.is_stuck())).await;
+        shared.hooks_ended().await;
+    };
     timeout_at(Instant::now() + grace, settled).await.is_ok()
 }
 
@@ -180,6 +209,8 @@ struct Driving<W: Worker>(Arc<Shared<W>>);
 impl<W: Worker> Drop for Driving<W> {
     fn drop(&mut self) {
         self.0.watchdog.stop();
+        self.0.monitor.stop();
+        self.0.cut_hooks();
         let shutdown = &self.0.shutdown;
         if *shutdown.progress.borrow() != Progress::Over {
             let error = "the shutdown ended before its time: the worker panicked, or the queue's runtime is gone";

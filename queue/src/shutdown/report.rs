@@ -69,6 +69,12 @@ impl<J> Report<J> {
         self.stats.running
     }
 
+    /// Calls of `on_complete` that had not ended: they are cut short where nobody waits longer.
+    #[must_use]
+    pub const fn unfinished_hooks(&self) -> u64 {
+        self.stats.hooks_waiting + self.stats.hooks_cut
+    }
+
     /// How many jobs that never ran are here to be taken.
     #[must_use]
     pub fn unrun(&self) -> usize {

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::Slot;
 use super::end::End;
+use crate::completion::{AttemptEnd, Fate, Observed};
 use crate::control::Phase;
 use crate::engine::Shared;
 use crate::handler::{At, CancelReason, HandlerResult, Judgement, Runs};
@@ -69,6 +70,8 @@ pub(super) struct Drive<'a, W: Worker, H, M, S> {
     pub(super) suspended: bool,
     /// The last change of control that was followed.
     pub(super) seen: u32,
+    /// The attempt, where somebody wants to hear of it.
+    pub(super) observed: Option<Observed>,
     marker: PhantomData<fn() -> M>,
 }
 
@@ -93,6 +96,7 @@ where
             asked: 1,
             suspended: false,
             seen: u32::MAX,
+            observed: None,
             marker: PhantomData,
         }
     }
@@ -100,6 +104,7 @@ where
     /// Runs what is held until something has to be waited for.
     #[inline]
     pub(super) fn drive(&mut self, mut running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Poll<Step<W>> {
+        let observes = self.shared.observes();
         loop {
             let delivery = if self.unfinished {
                 match self.go_on(running.as_mut(), cx) {
@@ -115,7 +120,12 @@ where
             } else {
                 return Poll::Ready(Step::Empty);
             };
-            match self.start(delivery, running.as_mut(), cx) {
+            let flow = if observes {
+                self.start_observed(delivery, running.as_mut(), cx)
+            } else {
+                self.start(delivery, running.as_mut(), cx)
+            };
+            match flow {
                 Flow::Next => {}
                 Flow::Pending => return Poll::Pending,
                 Flow::Step(step) => return Poll::Ready(step),
@@ -140,6 +150,30 @@ where
         self.again = delivery;
     }
 
+    /// The same for an attempt that somebody wants to hear of.
+    #[cold]
+    #[inline(never)]
+    fn start_observed(
+        &mut self,
+        delivery: DeliveryOf<W>,
+        running: Pin<&mut Option<H::Future>>,
+        cx: &mut Context<'_>,
+    ) -> Flow<W> {
+        let observed = Observed::begin(&self.slot.home.queue, &delivery.meta);
+        let span = observed.span.clone();
+        self.observed = Some(observed);
+        let _inside = span.enter();
+        self.start(delivery, running, cx)
+    }
+
+    /// The verdict is carried out: whoever wants to hear of the attempt does.
+    #[inline]
+    pub(super) fn completed(&mut self, fate: Fate) {
+        if let Some(observed) = self.observed.take() {
+            self.shared.tell(observed, fate);
+        }
+    }
+
     /// The first poll of an attempt. Most jobs end here.
     #[inline(always)]
     fn start(
@@ -160,6 +194,7 @@ where
         if (meta.attempt > plan.attempts || plan.deadline.is_some())
             && let Some(cause) = never_starts(meta.attempt, plan)
         {
+            self.observed = None;
             return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
         }
         let snoozes = H::Output::SNOOZES && policy.retries;
@@ -180,7 +215,8 @@ where
                 meta: &meta,
                 attempts: plan.attempts,
                 fence: receipt.fence(),
-                deadline: ends,
+                times_out_at: ends,
+                deadline: plan.deadline,
                 slot: self.slot,
                 state: self.state,
             };
@@ -212,6 +248,9 @@ where
             return self.end(unsettled, plan, End::Returned(output), running);
         }
         self.slot.counters.ok.add(1);
+        if let Some(observed) = &mut self.observed {
+            observed.end(AttemptEnd::Ok);
+        }
         if !W::ACK_BY_DROP {
             drop_guarded(|| running.set(None));
             return self.settle(unsettled, Verdict::Ack);
@@ -224,6 +263,7 @@ where
         if let Some(extra) = meta.extra {
             drop_extra(extra);
         }
+        self.completed(Fate::Done);
         Flow::Next
     }
 
@@ -265,6 +305,8 @@ where
 
     /// A later poll of an attempt.
     fn resume(&mut self, mut running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Flow<W> {
+        let span = self.observed.as_ref().map(|observed| observed.span.clone());
+        let _inside = span.as_ref().map(tracing::Span::enter);
         let polled = catch_unwind(AssertUnwindSafe(|| poll_running(running.as_mut(), cx)));
         let Some(current) = self.current.take() else { return self.resume_overdue(polled, running) };
         match polled {
@@ -385,7 +427,8 @@ where
         });
         match settling.answered() {
             Some(settled) => {
-                kind.count(&self.slot.counters, settled);
+                let fate = kind.count(&self.slot.counters, settled);
+                self.completed(fate);
                 Flow::Next
             }
             None => Flow::Step(Step::Settle(settling)),

@@ -9,6 +9,7 @@ use queue_core::{Cause, Meta, Reason, UnsettledOf, Verdict, Worker};
 use tokio::time::Instant;
 
 use super::drive::{Drive, Flow, Step, dead, drop_guarded};
+use crate::completion::{AttemptEnd, Fate};
 use crate::handler::{CancelReason, HandlerResult, Judgement, Runs, error_chain};
 use crate::panic::{self, Location};
 use crate::policy::Plan;
@@ -31,6 +32,21 @@ impl<O> End<O> {
         if let Self::Panicked(message, place) = self {
             let place = place.as_ref().map(tracing::field::display);
             tracing::error!(job = %meta.id, attempt = meta.attempt, panic = %message, at = place, "The handler panicked.");
+        }
+    }
+}
+
+impl<O: HandlerResult> End<O> {
+    fn kind(&self) -> AttemptEnd {
+        match self {
+            Self::Returned(output) => match output.judge() {
+                Judgement::Done => AttemptEnd::Ok,
+                Judgement::Failed { .. } | Judgement::RetryAfter(_) => AttemptEnd::Failed,
+                Judgement::Snooze(_) => AttemptEnd::Cancelled,
+            },
+            Self::Panicked(..) => AttemptEnd::Panicked,
+            Self::Stopped(CancelReason::Timeout) => AttemptEnd::TimedOut,
+            Self::Stopped(CancelReason::Shutdown | CancelReason::LostOwnership(_)) => AttemptEnd::Cancelled,
         }
     }
 }
@@ -63,6 +79,9 @@ where
             drop_guarded(|| running.set(None));
         }
         end.note(&unsettled.meta);
+        if let Some(observed) = &mut self.observed {
+            observed.end(end.kind());
+        }
         let counters = &self.slot.counters;
         match end {
             End::Returned(output) => match output.judge() {
@@ -112,6 +131,7 @@ where
                 counters.lost.add(1);
                 tracing::warn!(job = %unsettled.meta.id, ?loss, "The job was taken over by somebody else; its handler was cancelled.");
                 drop_guarded(|| drop(unsettled));
+                self.completed(Fate::Lost);
                 Flow::Next
             }
         }
@@ -133,8 +153,10 @@ where
                 .deadline
                 .is_none_or(|deadline| Instant::now().checked_add(after).is_some_and(|next| next <= deadline));
             if in_time {
-                if tracing::enabled!(tracing::Level::INFO) {
-                    tracing::info!(job = %unsettled.meta.id, attempt, retry_in = ?after, error = %error(), "The attempt failed; the job is tried again.");
+                if self.observed.is_some() || tracing::enabled!(tracing::Level::INFO) {
+                    let text = error();
+                    self.describe(&text);
+                    tracing::info!(job = %unsettled.meta.id, attempt, retry_in = ?after, error = %text, "The attempt failed; the job is tried again.");
                 } else {
                     drop_guarded(|| drop(error));
                 }
@@ -143,21 +165,30 @@ where
             reason = Reason::Deadline;
         }
         // A worker without dead letters has nobody to tell.
-        let read = self.shared.policy.keeps_dead || tracing::enabled!(tracing::Level::WARN);
+        let read = self.shared.policy.keeps_dead || self.observed.is_some() || tracing::enabled!(tracing::Level::WARN);
         let text = if read {
             error()
         } else {
             drop_guarded(|| drop(error));
             Box::default()
         };
+        self.describe(&text);
         let cause = Cause { reason, error: text };
         tracing::warn!(job = %unsettled.meta.id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead.");
         self.settle(unsettled, dead(cause))
     }
 
+    /// Tells whoever wants to hear of the attempt what went wrong.
+    fn describe(&mut self, error: &str) {
+        if let Some(observed) = &mut self.observed {
+            observed.set_error(error);
+        }
+    }
+
     fn again(&mut self, unsettled: UnsettledOf<W>, after: Duration) -> Flow<W> {
         // A handler that could not be stopped still has the slot: the job waits at the worker.
         if self.shared.policy.inline && !self.is_overdue() {
+            self.completed(Fate::Retried);
             Flow::Step(Step::Wait(unsettled, after))
         } else {
             self.settle(unsettled, Verdict::Retry { after })

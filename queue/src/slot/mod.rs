@@ -12,17 +12,41 @@ mod task;
 pub(crate) use counters::{Counters, Totals};
 pub(crate) use task::SlotTask;
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 
+use queue_core::Clock;
+
 use crate::handler::CancelSignal;
+use crate::shutdown::{Ends, ShutdownHandle};
+
+/// What a job may learn of its queue, whatever the worker and the handler are.
+pub(crate) struct Home {
+    pub(crate) queue: Arc<str>,
+    /// The worker's, as far as its stamps go.
+    pub(crate) clock: Clock,
+    pub(crate) engine: Weak<dyn Ends>,
+}
+
+impl Home {
+    pub(crate) fn shutdown_handle(&self) -> ShutdownHandle {
+        ShutdownHandle::new(self.engine.clone())
+    }
+}
+
+impl std::fmt::Debug for Home {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Home").field("queue", &self.queue).finish_non_exhaustive()
+    }
+}
 
 /// What others may know and ask of a slot. Aligned, so that two slots share no cache line.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Slot {
     pub(crate) counters: Counters,
+    pub(crate) home: Arc<Home>,
     /// When the running attempt times out, in nanoseconds on the engine's clock; 0 while none does.
     deadline: AtomicU64,
     /// The watchdog saw the deadline pass. Release there, acquire in the slot.
@@ -31,10 +55,34 @@ pub(crate) struct Slot {
     waker: OnceLock<Waker>,
     /// The last change of control that the slot has followed.
     pub(crate) seen: AtomicU32,
+    /// Since when its request waits for a broker, in nanoseconds on the engine's clock; 0 while none does.
+    waits_since: AtomicU64,
     pub(crate) cancel: CancelSignal,
 }
 
 impl Slot {
+    pub(crate) fn new(home: Arc<Home>) -> Self {
+        Self {
+            counters: Counters::default(),
+            home,
+            deadline: AtomicU64::new(0),
+            expired: AtomicBool::new(false),
+            waker: OnceLock::new(),
+            seen: AtomicU32::new(0),
+            waits_since: AtomicU64::new(0),
+            cancel: CancelSignal::default(),
+        }
+    }
+
+    /// Its request waits since `nanos`; 0: it does not. Relaxed: it is about nothing else.
+    fn set_waits_since(&self, nanos: u64) {
+        self.waits_since.store(nanos, Ordering::Relaxed);
+    }
+
+    pub(crate) fn waits_since(&self) -> Option<u64> {
+        Some(self.waits_since.load(Ordering::Relaxed)).filter(|&since| since > 0)
+    }
+
     /// Which job of the slot runs: how many it has started.
     #[inline]
     pub(crate) fn number(&self) -> u64 {

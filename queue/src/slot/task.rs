@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Slot;
 use super::drive::{Drive, Step};
-use super::settle::settle;
+use super::settle::{contained, settle};
 use crate::control::Phase;
 use crate::engine::Shared;
 use crate::handler::Runs;
@@ -23,6 +23,18 @@ const YIELD_AFTER: usize = 256;
 
 /// The waits between two requests that fail.
 const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
+
+/// The wait after a request that is answered without a delivery, which the contract does not know.
+const EMPTY: Duration = Duration::from_millis(20);
+
+/// What a request brought.
+enum Took {
+    /// So many.
+    Deliveries(usize),
+    Nothing,
+    /// There will be none.
+    Closed,
+}
 
 /// A slot with what its jobs need.
 pub(crate) struct SlotTask<W: Worker, H, S> {
@@ -54,19 +66,11 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         let (mut max, mut spent, mut failures) = (share, 0, 0);
         while self.follow(&mut drive).await {
             let asks = if self.shared.control.phase() == Phase::Running { max } else { 1 };
-            let kept = drive.held.len();
-            match self.request(asks, drive.seen, &mut drive.held).await {
-                None => continue,
-                Some(Ok(())) => failures = 0,
-                Some(Err(RequestError::Closed)) => break,
-                Some(Err(error)) => {
-                    failures += 1;
-                    tracing::warn!(error = %error, failures, "A request failed; it is made again.");
-                    pause(&self.shared, &self.slot, BACKOFF.wait(failures), Phase::Draining).await;
-                    continue;
-                }
-            }
-            let taken = drive.held.len() - kept;
+            let taken = match self.take(asks, &mut drive, &mut failures).await {
+                Took::Deliveries(taken) => taken,
+                Took::Nothing => continue,
+                Took::Closed => break,
+            };
             self.slot.counters.received.add(taken as u64);
             self.shared.watchdog.jobs_came();
             drive.suspended = false;
@@ -74,7 +78,10 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             loop {
                 match poll_fn(|cx| drive.drive(running.as_mut(), cx)).await {
                     Step::Empty | Step::Control => break,
-                    Step::Settle(mut settling) => settle(&self.shared, &self.slot, &mut settling).await,
+                    Step::Settle(mut settling) => {
+                        let fate = settle(&self.shared, &self.slot, &mut settling).await;
+                        drive.completed(fate);
+                    }
                     Step::Wait(unsettled, after) => {
                         // Only this job waits here: the others may start in other slots.
                         drive.suspended = true;
@@ -91,6 +98,41 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             }
         }
         self.hand_back(&mut drive.held).await;
+    }
+
+    /// One request. Its errors are told, and waited out.
+    async fn take<M>(&self, max: usize, drive: &mut Drive<'_, W, H, M, S>, failures: &mut u32) -> Took
+    where
+        H: Runs<M, W::Job, S>,
+    {
+        let (shared, kept) = (&self.shared, drive.held.len());
+        let pause = match self.request(max, drive.seen, &mut drive.held).await {
+            None => return Took::Nothing,
+            Some(Ok(())) => {
+                if *failures > 0 || shared.monitor.broker {
+                    shared.monitor.answered();
+                }
+                *failures = 0;
+                if !drive.held.is_empty() {
+                    return Took::Deliveries(drive.held.len() - kept);
+                }
+                EMPTY
+            }
+            Some(Err(RequestError::Worker(error))) => {
+                *failures += 1;
+                shared.monitor.failed(&error, "A request failed; it is made again.");
+                BACKOFF.wait(*failures)
+            }
+            // Closed, or an answer of a later contract that this engine does not know.
+            Some(Err(_)) => {
+                if shared.control.phase() == Phase::Running {
+                    shared.monitor.close();
+                }
+                return Took::Closed;
+            }
+        };
+        self::pause(shared, &self.slot, pause, Phase::Draining).await;
+        Took::Nothing
     }
 
     /// Follows what the slots were told since. False if this one shall end.
@@ -135,13 +177,33 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             return Some(Ok(()));
         }
         let mut request = pin!(self.shared.worker().request(max, held));
-        poll_fn(|cx| {
+        let answer = poll_fn(|cx| {
             if self.shared.control.epoch() != seen {
                 return Poll::Ready(None);
             }
-            request.as_mut().poll(cx).map(Some)
+            let polled = contained("request", || request.as_mut().poll(cx));
+            match polled.unwrap_or_else(|error| Poll::Ready(Err(error.into()))) {
+                Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                Poll::Pending => {
+                    self.waits();
+                    Poll::Pending
+                }
+            }
         })
-        .await
+        .await;
+        if self.shared.monitor.broker {
+            self.slot.set_waits_since(0);
+        }
+        answer
+    }
+
+    /// The slot has found nothing to do.
+    #[cold]
+    fn waits(&self) {
+        self.shared.calm.perhaps();
+        if self.shared.monitor.broker && self.slot.waits_since().is_none() {
+            self.slot.set_waits_since(self.shared.watchdog.nanos(Instant::now()).max(1));
+        }
     }
 
     /// Returns what the worker would not take back at once.

@@ -91,7 +91,7 @@ async fn the_context_shows_what_holds_for_the_job() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = seen.clone();
     let handler = move |_: u32, cx: Context| {
-        notes.lock().push((cx.attempts(), cx.deadline().map(|ends| ends - Instant::now())));
+        notes.lock().push((cx.attempts(), cx.times_out_at().map(|ends| ends - Instant::now())));
         std::future::ready(())
     };
     let queue = Queue::with_worker(Ring::new()).slots(1).retry(Retry::exponential(3)).start(handler).unwrap();

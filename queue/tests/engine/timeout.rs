@@ -60,7 +60,7 @@ async fn each_of_many_limits_is_kept() {
     let ends = Arc::new(Mutex::new(Vec::new()));
     let notes = ends.clone();
     let handler = move |_: u64, cx: Context| {
-        let (limit, notes) = (cx.deadline().unwrap(), notes.clone());
+        let (limit, notes) = (cx.times_out_at().unwrap(), notes.clone());
         async move {
             let _guard = scopeguard(move || notes.lock().push((limit, Instant::now())));
             std::future::pending::<()>().await;
@@ -186,7 +186,7 @@ async fn no_timeout_is_none_and_the_context_shows_the_one_there_is() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = seen.clone();
     let handler = move |_: u32, cx: Context| {
-        notes.lock().push(cx.deadline());
+        notes.lock().push(cx.times_out_at());
         sleep(ms(100 * 24 * 3_600_000))
     };
     let queue = Queue::with_worker(Ring::new()).slots(1).start(handler).unwrap();
