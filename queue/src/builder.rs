@@ -83,8 +83,7 @@ pub struct Builder<W: Worker, S = ()> {
     worker: Unstarted<W>,
     state: S,
     settings: Settings,
-    name: Option<Arc<str>>,
-    hooks: Option<Hooks>,
+    setup: Setup,
 }
 
 /// The settings, whatever worker and state are.
@@ -94,7 +93,6 @@ struct Settings {
     retry: Option<Retry>,
     timeout: Option<Duration>,
     deadline: Option<Duration>,
-    on_shutdown: Option<OnShutdown>,
 }
 
 /// A worker without a queue. Where it never gets one, its drop closes it: nobody would ever run what is enqueued.
@@ -114,7 +112,7 @@ impl<W: Worker> Drop for Unstarted<W> {
 impl<W: Worker> Builder<W> {
     pub(crate) fn new(worker: W) -> Self {
         let worker = Unstarted { intake: Arc::new(Intake::new(worker)), started: false };
-        Self { worker, state: (), settings: Settings::default(), name: None, hooks: None }
+        Self { worker, state: (), settings: Settings::default(), setup: Setup::default() }
     }
 }
 
@@ -122,12 +120,12 @@ impl<W: Worker, S> Builder<W, S> {
     /// What handlers get through [`Context::state`](crate::Context::state): cloned for each attempt that takes a
     /// context.
     pub fn state<T: Clone + Send + Sync + 'static>(self, state: T) -> Builder<W, T> {
-        Builder { worker: self.worker, state, settings: self.settings, name: self.name, hooks: self.hooks }
+        Builder { worker: self.worker, state, settings: self.settings, setup: self.setup }
     }
 
     /// The queue's name in spans, metrics and [`Context::queue`](crate::Context::queue).
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.name = Some(name.into());
+        self.setup.name = Some(name.into());
         self
     }
 
@@ -150,7 +148,17 @@ impl<W: Worker, S> Builder<W, S> {
         F: Fn(Completion) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        self.hooks = Some(Hooks::new(hook));
+        self.setup.hooks = Some(Hooks::new(hook));
+        self
+    }
+
+    /// Tells the recorder of the crate `metrics`, as it is when the queue starts, of each attempt: the histogram
+    /// `messaging.process.duration` in seconds, and the counter `messaging.client.consumed.messages`. Labels are
+    /// `messaging.destination.name` (the queue's name) and `outcome` ([`AttemptEnd::name`](crate::AttemptEnd::name)).
+    #[cfg(feature = "metrics")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
+    pub const fn metrics(mut self) -> Self {
+        self.setup.metrics = true;
         self
     }
 
@@ -186,7 +194,7 @@ impl<W: Worker, S> Builder<W, S> {
 
     /// What a shutdown does with jobs that have not started.
     pub const fn on_shutdown(mut self, on_shutdown: OnShutdown) -> Self {
-        self.settings.on_shutdown = Some(on_shutdown);
+        self.setup.on_shutdown = Some(on_shutdown);
         self
     }
 
@@ -213,8 +221,7 @@ impl<W: Worker, S> Builder<W, S> {
         let slots = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let slots = self.settings.slots.unwrap_or_else(slots);
         let handler = Arc::new((handler, self.state));
-        let (name, hooks, on_shutdown) = (self.name, self.hooks, self.settings.on_shutdown);
-        self.settings.start(self.worker, slots, Setup { name, hooks, on_shutdown }, |shared| {
+        self.settings.start(self.worker, slots, self.setup, |shared| {
             Some(Box::new(move |place, slot: Arc<Slot>| {
                 let task = SlotTask { shared: shared.clone(), slot, place, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &shared.runtime);
@@ -227,8 +234,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn producer(self) -> Result<Queue<W>, StartError> {
-        let (name, hooks, on_shutdown) = (self.name, self.hooks, self.settings.on_shutdown);
-        self.settings.start(self.worker, 0, Setup { name, hooks, on_shutdown }, |_| None)
+        self.settings.start(self.worker, 0, self.setup, |_| None)
     }
 }
 

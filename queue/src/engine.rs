@@ -5,13 +5,15 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 
 use parking_lot::RwLock;
-use queue_core::{Durability, Worker};
+use queue_core::{Durability, Meta, Worker};
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::completion::hooks::{HookCounts, Hooks};
+#[cfg(feature = "metrics")]
+use crate::completion::metrics::Metrics;
 use crate::completion::{Fate, Observed};
 use crate::control::{Control, Phase};
 use crate::enqueue::Intake;
@@ -47,6 +49,8 @@ impl Slots {
 pub(crate) struct Setup {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) hooks: Option<Hooks>,
+    /// Never without the feature of that name.
+    pub(crate) metrics: bool,
     pub(crate) on_shutdown: Option<OnShutdown>,
 }
 
@@ -63,6 +67,10 @@ pub(crate) struct Shared<W: Worker> {
     pub(crate) shutdown: Shutdown<W::Job>,
     on_shutdown: OnShutdown,
     hooks: Option<Hooks>,
+    #[cfg(feature = "metrics")]
+    metrics: Option<Metrics>,
+    /// A hook or a recorder wants to hear of each attempt.
+    observed: bool,
     pub(crate) monitor: Monitor,
     pub(crate) calm: Calm,
     pub(crate) home: Arc<Home>,
@@ -76,6 +84,7 @@ impl<W: Worker> Shared<W> {
         let name = setup.name.unwrap_or_else(|| can.queue.as_deref().unwrap_or(can.backend).into());
         let default = if can.durability == Durability::Process { OnShutdown::Drain } else { OnShutdown::Return };
         let (monitor, clock) = (Monitor::new(can.durability), intake.worker.clock().reader());
+        let observed = setup.hooks.is_some() || setup.metrics;
         Arc::new_cyclic(|engine: &Weak<Self>| Self {
             intake,
             policy,
@@ -86,6 +95,9 @@ impl<W: Worker> Shared<W> {
             shutdown: Shutdown::new(),
             on_shutdown: setup.on_shutdown.unwrap_or(default),
             hooks: setup.hooks,
+            #[cfg(feature = "metrics")]
+            metrics: setup.metrics.then(|| Metrics::new(&name)),
+            observed,
             monitor,
             calm: Calm::default(),
             home: Arc::new(Home { queue: name, clock, engine: engine.clone() }),
@@ -97,13 +109,26 @@ impl<W: Worker> Shared<W> {
     /// Whether somebody wants to hear of each attempt.
     #[inline]
     pub(crate) fn observes(&self) -> bool {
-        self.hooks.is_some() || tracing::span_enabled!(tracing::Level::INFO)
+        self.observed || tracing::span_enabled!(tracing::Level::INFO)
+    }
+
+    /// An attempt that somebody wants to hear of.
+    pub(crate) fn observe(&self, meta: &Meta) -> Observed {
+        #[cfg(feature = "metrics")]
+        if let Some(metrics) = &self.metrics {
+            metrics.consumed();
+        }
+        Observed::begin(&self.home.queue, meta)
     }
 
     /// Tells of an attempt whose verdict is carried out.
     #[cold]
     pub(crate) fn tell(&self, observed: Observed, fate: Fate) {
         let Some(completion) = observed.complete(&self.home.queue, fate) else { return };
+        #[cfg(feature = "metrics")]
+        if let Some(metrics) = &self.metrics {
+            metrics.ended(completion.end, completion.duration);
+        }
         if let Some(hooks) = &self.hooks {
             hooks.call(completion, &self.tracker, &self.runtime);
         }

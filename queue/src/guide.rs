@@ -69,6 +69,37 @@
 //! until it returns the report counts it as abandoned, and a later call of `shutdown` waits for it. The example
 //! `checksums` is built like that.
 //!
+//! # In a service
+//!
+//! [`Queue::run_until`](crate::Queue::run_until) runs a queue until a signal, [`Group`](crate::Group) many. The signal is
+//! yours: the library listens for none.
+//!
+//! ```no_run
+//! # use queue::{Group, Queue, Ring};
+//! # use std::time::Duration;
+//! # async fn main_of_a_service() -> Result<(), Box<dyn std::error::Error>> {
+//! # let emails = Queue::with_worker(Ring::new()).start(async |_: String| ())?;
+//! # let reports = Queue::with_worker(Ring::new()).start(async |_: String| ())?;
+//! let group = Group::new().with(&emails).with(&reports);
+//! let report = group.run_until(tokio::signal::ctrl_c(), Duration::from_secs(30)).await;
+//! for part in report.parts {
+//!     println!("{}: {} done, {} not", part.queue, part.stats.done, part.unrun);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! | to know | ask |
+//! |---|---|
+//! | whether it consumes, for a health endpoint | [`Queue::health`](crate::Queue::health): a connection alone is not healthy |
+//! | that a connection came or went, that a call failed | [`Queue::events`](crate::Queue::events) |
+//! | how many jobs are where | [`Queue::stats`](crate::Queue::stats) |
+//! | how each attempt ended | [`Builder::on_complete`](crate::Builder::on_complete) |
+//! | that nothing is left to do | [`Queue::idle`](crate::Queue::idle) |
+//!
+//! In the log (`tracing`) each attempt is a span `job` with `queue`, `id`, `attempt` and `outcome`, at level INFO: where
+//! nobody listens there is none. With the feature `metrics`,
+//! [`Builder::metrics`](crate::Builder#method.metrics) tells durations and counts to that crate's recorder.
+//!
 //! # Every default
 //!
 //! | what | default | why |
@@ -83,6 +114,7 @@
 //! | [`deadline`](crate::Builder::deadline) of a job | none | only you know when a job is worth nothing |
 //! | [`on_shutdown`](crate::Builder::on_shutdown) | drain where jobs die with the process, else return | no job is lost |
 //! | wait of an `enqueue` for room | without limit; [`within`](crate::JobBuilder::within) sets one | a producer goes at the pace of the slots |
+//! | [`name`](crate::Builder::name) | the broker's name of the queue; on the ring `memory` | |
 //! | priority, delay of a job | 0 (the lowest), none | |
 //! | capacity of a ring | none | a queue in front of slow work should say how much may wait |
 //! | floor of a ring | 2 jobs | an idle queue costs nothing; set it to the capacity where bursts are the rule |
@@ -95,4 +127,6 @@
 //! | how late a timeout fires | up to 5 ms, never early | one look of one task for all slots |
 //! | deliveries that a slot of a ring takes at once | up to 64 | one lock for many short jobs |
 //! | grace after a shutdown's deadline | 0.8 s, so that it answers within 1 s | handlers see their signal, verdicts reach the broker |
+//! | calls of `on_complete` that wait at once | 1,024; more are left out and counted | a hook that never returns takes no more memory |
+//! | a worker that waits without any fetch is stalled | after 30 s | brokers are asked every few seconds |
 //! | back-off when the worker fails | 100 ms, doubled up to 5 s, full jitter, for ever | a broker that is away comes back |

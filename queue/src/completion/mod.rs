@@ -1,6 +1,8 @@
 //! What is told of an attempt that has ended.
 
 pub(crate) mod hooks;
+#[cfg(feature = "metrics")]
+pub(crate) mod metrics;
 mod observed;
 
 pub(crate) use observed::Observed;
@@ -49,6 +51,9 @@ pub enum AttemptEnd {
 }
 
 impl AttemptEnd {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Ok, Self::Failed, Self::Panicked, Self::TimedOut, Self::Cancelled];
+
     /// Its name in spans and metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -45,6 +45,8 @@ pub(super) enum Flow<W: Worker> {
 pub(super) struct Suspended<W: Worker> {
     pub(super) unsettled: UnsettledOf<W>,
     pub(super) plan: Plan,
+    /// When it times out, in nanoseconds on the engine's clock.
+    times_out: Option<u64>,
     /// It was told to stop, and cannot be stopped.
     stuck: bool,
 }
@@ -159,7 +161,7 @@ where
         running: Pin<&mut Option<H::Future>>,
         cx: &mut Context<'_>,
     ) -> Flow<W> {
-        let observed = Observed::begin(&self.slot.home.queue, &delivery.meta);
+        let observed = self.shared.observe(&delivery.meta);
         let span = observed.span.clone();
         self.observed = Some(observed);
         let _inside = span.enter();
@@ -281,15 +283,14 @@ where
         self.suspended = true;
         self.unfinished = true;
         self.give_back();
-        if let Some(limit) = plan.timeout {
-            // A plain handler's clock starts when it first waits: until then nothing could have stopped it.
-            if let Some(ends) = ends.or_else(|| Instant::now().checked_add(limit)) {
-                let ends = self.shared.watchdog.nanos(ends);
-                self.slot.arm(ends);
-                self.shared.watchdog.armed(ends);
-            }
+        // A plain handler's clock starts when it first waits: until then nothing could have stopped it.
+        let ends = ends.or_else(|| Instant::now().checked_add(plan.timeout?));
+        let times_out = ends.map(|ends| self.shared.watchdog.nanos(ends).max(1));
+        if let Some(times_out) = times_out {
+            self.slot.arm(times_out);
+            self.shared.watchdog.armed(times_out);
         }
-        self.watch(Suspended { unsettled, plan, stuck: false }, running, cx)
+        self.watch(Suspended { unsettled, plan, times_out, stuck: false }, running, cx)
     }
 
     /// Hands what has not started back to a worker that takes it at once. A worker that was asked for many hears of it
@@ -327,7 +328,7 @@ where
         let lost = current.unsettled.receipt.ownership().map(|ownership| ownership.poll_lost(cx));
         let why = if let Some(Poll::Ready(loss)) = lost {
             Some(CancelReason::LostOwnership(loss))
-        } else if self.slot.is_expired() {
+        } else if current.times_out.is_some_and(|times_out| self.slot.is_expired(times_out)) {
             Some(CancelReason::Timeout)
         } else {
             self.follow_suspended().then_some(CancelReason::Shutdown)
@@ -369,7 +370,7 @@ where
                     // It may still end well; until then the report calls it abandoned.
                     self.slot.counters.set_stuck(true);
                     self.shared.slots_changed.notify_waiters();
-                    self.current = Some(Suspended { unsettled, plan, stuck: true });
+                    self.current = Some(Suspended { unsettled, plan, times_out: None, stuck: true });
                     return Flow::Pending;
                 }
                 self.overdue = true;

@@ -12,7 +12,7 @@ mod task;
 pub(crate) use counters::{Counters, Totals};
 pub(crate) use task::SlotTask;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 
@@ -49,8 +49,9 @@ pub(crate) struct Slot {
     pub(crate) home: Arc<Home>,
     /// When the running attempt times out, in nanoseconds on the engine's clock; 0 while none does.
     deadline: AtomicU64,
-    /// The watchdog saw the deadline pass. Release there, acquire in the slot.
-    expired: AtomicBool,
+    /// The last deadline that the watchdog saw pass: whose it was is told by its value, for the watchdog may be late. Release
+    /// there, acquire in the slot.
+    expired: AtomicU64,
     /// The waker of the slot's task, the same for its whole life.
     waker: OnceLock<Waker>,
     /// The last change of control that the slot has followed.
@@ -66,7 +67,7 @@ impl Slot {
             counters: Counters::default(),
             home,
             deadline: AtomicU64::new(0),
-            expired: AtomicBool::new(false),
+            expired: AtomicU64::new(0),
             waker: OnceLock::new(),
             seen: AtomicU32::new(0),
             waits_since: AtomicU64::new(0),
@@ -100,11 +101,11 @@ impl Slot {
         self.waker.get().is_some_and(|own| own.will_wake(waker))
     }
 
-    /// The attempt times out at `deadline`, in nanoseconds on the engine's clock.
+    /// The attempt times out at `deadline`, in nanoseconds on the engine's clock, above 0. No two attempts of a slot have
+    /// the same: when the watchdog sees it pass, the next one's is still to come.
     fn arm(&self, deadline: u64) {
-        self.expired.store(false, Ordering::Relaxed);
         // Sequentially consistent, with the watchdog's look before it sleeps: one of the two sees the other.
-        self.deadline.store(deadline.max(1), Ordering::SeqCst);
+        self.deadline.store(deadline, Ordering::SeqCst);
     }
 
     fn disarm(&self) {
@@ -112,8 +113,8 @@ impl Slot {
     }
 
     #[inline]
-    fn is_expired(&self) -> bool {
-        self.expired.load(Ordering::Acquire)
+    fn is_expired(&self, deadline: u64) -> bool {
+        self.expired.load(Ordering::Acquire) == deadline
     }
 
     /// The watchdog's look: fires a deadline that has passed; answers one that is still to come.
@@ -126,7 +127,7 @@ impl Slot {
             return Some(deadline);
         }
         if self.deadline.compare_exchange(deadline, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            self.expired.store(true, Ordering::Release);
+            self.expired.store(deadline, Ordering::Release);
             self.wake();
         }
         None

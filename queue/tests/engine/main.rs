@@ -4,8 +4,11 @@
 mod common;
 
 mod contained;
+mod context;
 mod enqueue;
 mod enqueue_room;
+mod health;
+mod hooks;
 mod logs;
 mod on_broker;
 mod on_broker_faults;
@@ -15,6 +18,7 @@ mod results;
 mod retry;
 mod retry_waits;
 mod slots;
+mod spans;
 mod start;
 mod timeout;
 mod timeout_blocking;

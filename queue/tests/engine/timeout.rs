@@ -91,6 +91,21 @@ fn scopeguard(run: impl FnOnce()) -> impl Drop {
     Run(Some(run))
 }
 
+/// E-54: a job without a limit is not ended by the limit of the job before it in its slot.
+#[tokio::test(start_paused = true)]
+async fn a_limit_is_of_its_own_job() {
+    let handler = async |wait: u64| sleep(ms(wait)).await;
+    let queue = Queue::with_worker(Ring::new()).slots(1).retry(Retry::none()).start(handler).unwrap();
+    for _ in 0..3 {
+        queue.job(1_000).timeout(ms(100)).enqueue().await.unwrap();
+        queue.enqueue(1_000).await.unwrap();
+        queue.job(1_000).timeout(ms(1_001)).enqueue().await.unwrap();
+    }
+    queue.idle().await;
+    let stats = end(&queue).await;
+    assert_eq!((stats.stats().timed_out, stats.stats().ok), (3, 6));
+}
+
 /// E-55
 #[tokio::test(start_paused = true)]
 async fn ready_at_the_limit_is_done() {

@@ -7,6 +7,8 @@ mod common;
 mod deadline;
 mod erased;
 mod hostile;
+mod inside;
+mod living;
 mod races;
 mod report;
 mod stats;

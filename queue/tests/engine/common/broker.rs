@@ -8,9 +8,9 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use queue::core::codec::{Unencodable, Wire};
 use queue::core::{
-    Capabilities, Clock, Codec, Delivery, DeliveryOf, Demand, Durability, Encoded, Entry, Feature, IdSource, Loss,
-    Meta, Ownership, Receipt, Refusal, RequestError, Room, Settled, SettlingOf, Tally, Tier, Undecodable, Verdict,
-    WorkerError,
+    Capabilities, Clock, Codec, Delivery, DeliveryOf, Demand, Durability, Encoded, Entry, Event, EventLog, Events,
+    Feature, IdSource, Loss, Meta, Ownership, Receipt, Refusal, RequestError, Room, Settled, SettlingOf, Tally, Tier,
+    Undecodable, Verdict, WorkerError,
 };
 use queue::{JobId, Retries, Worker};
 use tokio::sync::Notify;
@@ -81,6 +81,7 @@ pub struct Broker {
     more: Arc<Notify>,
     clock: Arc<Clock>,
     capabilities: Arc<Capabilities>,
+    log: Option<EventLog>,
 }
 
 impl Broker {
@@ -93,7 +94,19 @@ impl Broker {
             more: Arc::default(),
             clock: Arc::default(),
             capabilities: Arc::new(capabilities),
+            log: None,
         }
+    }
+
+    /// It tells of its connection and its fetches: what a test makes it.
+    pub fn with_events(mut self) -> Self {
+        self.log = Some(EventLog::new(16));
+        self
+    }
+
+    /// Tells of `event`.
+    pub fn note(&self, event: Event) {
+        self.log.as_ref().unwrap().note(event);
     }
 
     /// What it was asked so far.
@@ -137,7 +150,7 @@ impl Broker {
         self.state.lock().settle_errors.push_back(error);
     }
 
-    fn note(&self, op: Op) {
+    fn keep(&self, op: Op) {
         self.state.lock().ops.push(op);
     }
 
@@ -170,12 +183,12 @@ impl Broker {
         let Some((asked, _)) = settling.asked() else { return };
         if asked.receipt.0.lost().is_some() {
             settling.answer(Settled::LostOwnership);
-            return self.note(Op::Lost);
+            return self.keep(Op::Lost);
         }
         let Some((delivery, verdict)) = settling.answer(Settled::Done) else { return };
         let mut meta = delivery.meta;
         let body = delivery.payload.map(|payload| payload.body().clone());
-        self.note(Op::Settled(verdict.clone(), meta.clone(), body.clone()));
+        self.keep(Op::Settled(verdict.clone(), meta.clone(), body.clone()));
         match verdict {
             Verdict::Ack | Verdict::Dead { .. } => {}
             Verdict::Retry { .. } => {
@@ -212,11 +225,11 @@ impl Worker for Broker {
     }
 
     fn demand(&self, demand: Demand) {
-        self.note(Op::Demand(demand));
+        self.keep(Op::Demand(demand));
     }
 
     async fn request(&self, max: usize, into: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), RequestError> {
-        self.note(Op::Request(max));
+        self.keep(Op::Request(max));
         loop {
             let more = self.more.notified();
             if let Some(answer) = self.take(into) {
@@ -230,7 +243,7 @@ impl Worker for Broker {
         yield_now().await;
         let failure = self.state.lock().settle_errors.pop_front();
         if let Some(error) = failure {
-            self.note(Op::FailedSettle);
+            self.keep(Op::FailedSettle);
             return Err(error);
         }
         batch.iter_mut().for_each(|settling| self.carry_out(settling));
@@ -246,7 +259,7 @@ impl Worker for Broker {
     }
 
     async fn shutdown(&self, _: Instant, _: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), WorkerError> {
-        self.note(Op::Shutdown);
+        self.keep(Op::Shutdown);
         Ok(())
     }
 
@@ -260,5 +273,9 @@ impl Worker for Broker {
 
     fn tally(&self) -> Tally {
         Tally::default()
+    }
+
+    fn events(&self) -> Events {
+        self.log.as_ref().map_or_else(Events::none, EventLog::events)
     }
 }

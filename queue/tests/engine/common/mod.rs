@@ -81,6 +81,11 @@ pub fn quiet_panics() {
     });
 }
 
+/// How many tasks live on this runtime.
+pub fn alive() -> usize {
+    tokio::runtime::Handle::current().metrics().num_alive_tasks()
+}
+
 /// All dead letters.
 pub async fn dead<W: DeadLetters>(queue: &Queue<W>) -> Vec<DeadLetter<W::Payload>>
 where
