@@ -105,8 +105,23 @@ where
 
     /// Runs what is held until something has to be waited for.
     #[inline]
-    pub(super) fn drive(&mut self, mut running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Poll<Step<W>> {
-        let observes = self.shared.observes();
+    pub(super) fn drive(&mut self, running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Poll<Step<W>> {
+        if self.shared.observes() { self.drive_observed(running, cx) } else { self.drive_as::<false>(running, cx) }
+    }
+
+    /// The same where somebody wants to hear of each attempt: compiled apart, so that the others pay nothing for it.
+    #[cold]
+    #[inline(never)]
+    fn drive_observed(&mut self, running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Poll<Step<W>> {
+        self.drive_as::<true>(running, cx)
+    }
+
+    #[inline(always)]
+    fn drive_as<const OBSERVED: bool>(
+        &mut self,
+        mut running: Pin<&mut Option<H::Future>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Step<W>> {
         loop {
             let delivery = if self.unfinished {
                 match self.go_on(running.as_mut(), cx) {
@@ -122,12 +137,7 @@ where
             } else {
                 return Poll::Ready(Step::Empty);
             };
-            let flow = if observes {
-                self.start_observed(delivery, running.as_mut(), cx)
-            } else {
-                self.start(delivery, running.as_mut(), cx)
-            };
-            match flow {
+            match self.start::<OBSERVED>(delivery, running.as_mut(), cx) {
                 Flow::Next => {}
                 Flow::Pending => return Poll::Pending,
                 Flow::Step(step) => return Poll::Ready(step),
@@ -152,22 +162,6 @@ where
         self.again = delivery;
     }
 
-    /// The same for an attempt that somebody wants to hear of.
-    #[cold]
-    #[inline(never)]
-    fn start_observed(
-        &mut self,
-        delivery: DeliveryOf<W>,
-        running: Pin<&mut Option<H::Future>>,
-        cx: &mut Context<'_>,
-    ) -> Flow<W> {
-        let observed = self.shared.observe(&delivery.meta);
-        let span = observed.span.clone();
-        self.observed = Some(observed);
-        let _inside = span.enter();
-        self.start(delivery, running, cx)
-    }
-
     /// The verdict is carried out: whoever wants to hear of the attempt does.
     #[inline]
     pub(super) fn completed(&mut self, fate: Fate) {
@@ -178,13 +172,15 @@ where
 
     /// The first poll of an attempt. Most jobs end here.
     #[inline(always)]
-    fn start(
+    fn start<const OBSERVED: bool>(
         &mut self,
         delivery: DeliveryOf<W>,
         mut running: Pin<&mut Option<H::Future>>,
         cx: &mut Context<'_>,
     ) -> Flow<W> {
         let Delivery { meta, payload, receipt } = delivery;
+        let span = if OBSERVED { Some(self.observed.insert(self.shared.observe(&meta)).span.clone()) } else { None };
+        let _inside = span.as_ref().map(tracing::Span::enter);
         let policy = &self.shared.policy;
         let own;
         let plan = if meta.extra.is_none() && policy.is_plain() {
@@ -227,7 +223,7 @@ where
         }));
         let unsettled = Unsettled { meta, payload: kept, receipt };
         match polled {
-            Ok(Poll::Ready(Ok(output))) => self.finish(unsettled, plan, output, running),
+            Ok(Poll::Ready(Ok(output))) => self.finish::<OBSERVED>(unsettled, plan, output, running),
             Ok(Poll::Pending) => self.suspend(unsettled, *plan, ends, running, cx),
             Ok(Poll::Ready(Err(undecodable))) => {
                 let cause = Cause { reason: Reason::Undecodable, error: undecodable.0 };
@@ -239,7 +235,7 @@ where
 
     /// The handler returned.
     #[inline(always)]
-    fn finish(
+    fn finish<const OBSERVED: bool>(
         &mut self,
         unsettled: UnsettledOf<W>,
         plan: &Plan,
@@ -250,7 +246,7 @@ where
             return self.end(unsettled, plan, End::Returned(output), running);
         }
         self.slot.counters.ok.add(1);
-        if let Some(observed) = &mut self.observed {
+        if OBSERVED && let Some(observed) = &mut self.observed {
             observed.end(AttemptEnd::Ok);
         }
         if !W::ACK_BY_DROP {
@@ -265,7 +261,9 @@ where
         if let Some(extra) = meta.extra {
             drop_extra(extra);
         }
-        self.completed(Fate::Done);
+        if OBSERVED {
+            self.completed(Fate::Done);
+        }
         Flow::Next
     }
 
@@ -314,7 +312,7 @@ where
             Ok(Poll::Pending) => self.watch(current, running, cx),
             Ok(Poll::Ready(output)) => {
                 self.slot.disarm();
-                self.finish(current.unsettled, &current.plan, output, running)
+                self.finish::<true>(current.unsettled, &current.plan, output, running)
             }
             Err(panic) => {
                 self.slot.disarm();
@@ -363,7 +361,7 @@ where
         match last {
             Ok(Poll::Ready(output)) if output.judge() == Judgement::Done => {
                 self.slot.disarm();
-                return self.finish(unsettled, &plan, output, running);
+                return self.finish::<true>(unsettled, &plan, output, running);
             }
             Ok(Poll::Pending) if H::STUBBORN => {
                 if why == CancelReason::Shutdown {
