@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::builder::MAX_SLOTS;
 use crate::control::Phase;
 use crate::engine::Shared;
-use crate::enqueue::{EnqueueError, EnqueueManyError, Enqueuer, JobBuilder, Wait};
+use crate::enqueue::{EnqueueError, EnqueueManyError, Enqueuer, JobBuilder, Wait, entries};
 use crate::health::Monitor;
 use crate::shutdown::{Report, ShutdownError, ShutdownHandle, after};
 use crate::slot::Slot;
@@ -145,7 +145,7 @@ impl<W: Worker> Queue<W> {
         &self,
         jobs: impl IntoIterator<Item = W::Job>,
     ) -> Result<Vec<JobId>, EnqueueManyError<W::Job>> {
-        self.0.shared.intake.enqueue_many(jobs, Wait::Long).await
+        self.0.shared.intake.enqueue_many(entries(jobs), Wait::Long).await
     }
 
     /// Queues those of many jobs that there is room for now, from the first on.
@@ -159,7 +159,7 @@ impl<W: Worker> Queue<W> {
         &self,
         jobs: impl IntoIterator<Item = W::Job>,
     ) -> Result<Vec<JobId>, EnqueueManyError<W::Job>> {
-        self.0.shared.intake.enqueue_many(jobs, Wait::Not).await
+        self.0.shared.intake.enqueue_many(entries(jobs), Wait::Not).await
     }
 
     /// A job with headers and options.

@@ -5,12 +5,13 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metrics::{
     Counter, CounterFn, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
 use queue::{Queue, Retry, Ring};
+use tokio::time::Instant;
 
 /// Values by name and labels. Clones are the same.
 #[derive(Clone, Default)]

@@ -112,7 +112,7 @@ async fn drive(run: &Arc<Run>, queue: &Queue<DynWorker<Job>>) -> Result<u8, Stri
     let mut walked = None;
     let whole = async {
         walked = Some((&mut walking).await);
-        idle(queue).await;
+        queue.idle().await;
     };
     let interrupted = tokio::select! {
         () = whole => false,
@@ -133,18 +133,6 @@ async fn drive(run: &Arc<Run>, queue: &Queue<DynWorker<Job>>) -> Result<u8, Stri
         return Err(format!("cannot queue a file: {error}"));
     }
     finished(run, &report).await
-}
-
-/// Waits until every job that was queued has ended.
-async fn idle(queue: &Queue<DynWorker<Job>>) {
-    let mut looks = tokio::time::interval(Duration::from_millis(10));
-    loop {
-        looks.tick().await;
-        let stats = queue.stats();
-        if stats.queued + stats.held + stats.running + stats.waiting == 0 {
-            return;
-        }
-    }
 }
 
 /// Ends the queue. Where it was interrupted, handlers are told to stop at once, and then have the time that it takes.

@@ -7,14 +7,17 @@ use std::sync::Arc;
 
 use queue_core::{Capabilities, Entry, JobId, Worker};
 
-use super::{EnqueueError, ErasedJobBuilder, Intake, Wait};
+use super::{EnqueueError, EnqueueManyError, ErasedJobBuilder, Intake, Wait, entries};
 
-pub(crate) type BoxedEnqueue<'a, J> = Pin<Box<dyn Future<Output = Result<JobId, EnqueueError<J>>> + Send + 'a>>;
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub(crate) type BoxedEnqueue<'a, J> = Boxed<'a, Result<JobId, EnqueueError<J>>>;
+pub(crate) type BoxedEnqueueMany<'a, J> = Boxed<'a, Result<Vec<JobId>, EnqueueManyError<J>>>;
 
 /// [`Intake`], object-safe. `try_one` allocates nothing; only a wait is a boxed future.
 pub(crate) trait AnyIntake<J>: Send + Sync {
     fn try_one(&self, job: J) -> Result<JobId, J>;
     fn enqueue(&self, entry: Entry<J>, wait: Wait) -> BoxedEnqueue<'_, J>;
+    fn enqueue_many(&self, entries: Vec<Entry<J>>, wait: Wait) -> BoxedEnqueueMany<'_, J>;
     fn capabilities(&self) -> &Capabilities;
     fn reject(&self, error: EnqueueError<J>) -> EnqueueError<J>;
 }
@@ -27,6 +30,10 @@ impl<W: Worker> AnyIntake<W::Job> for Intake<W> {
 
     fn enqueue(&self, entry: Entry<W::Job>, wait: Wait) -> BoxedEnqueue<'_, W::Job> {
         Box::pin(Self::enqueue(self, entry, wait))
+    }
+
+    fn enqueue_many(&self, entries: Vec<Entry<W::Job>>, wait: Wait) -> BoxedEnqueueMany<'_, W::Job> {
+        Box::pin(Self::enqueue_many(self, entries, wait))
     }
 
     fn capabilities(&self) -> &Capabilities {
@@ -84,6 +91,28 @@ impl<J: Send + 'static> Enqueuer<J> {
     /// As [`enqueue`](Self::enqueue).
     pub async fn try_enqueue(&self, job: J) -> Result<JobId, EnqueueError<J>> {
         self.send(job, Wait::Not).await
+    }
+
+    /// Queues many jobs, in order, with one call to the worker: waits for room as [`enqueue`](Self::enqueue) does.
+    ///
+    /// # Errors
+    /// The ids of those that were accepted, and each other job with its own error, both in order.
+    ///
+    /// # Cancel safety
+    /// A dropped future has queued a part of them, from the first on.
+    pub async fn enqueue_many(&self, jobs: impl IntoIterator<Item = J>) -> Result<Vec<JobId>, EnqueueManyError<J>> {
+        self.0.enqueue_many(entries(jobs), Wait::Long).await
+    }
+
+    /// Queues those of many jobs that there is room for now, from the first on.
+    ///
+    /// # Errors
+    /// As [`enqueue_many`](Self::enqueue_many).
+    ///
+    /// # Cancel safety
+    /// As [`enqueue_many`](Self::enqueue_many).
+    pub async fn try_enqueue_many(&self, jobs: impl IntoIterator<Item = J>) -> Result<Vec<JobId>, EnqueueManyError<J>> {
+        self.0.enqueue_many(entries(jobs), Wait::Not).await
     }
 
     /// A job with options. What the worker cannot do is an error of the enqueue.

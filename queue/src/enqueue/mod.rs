@@ -22,6 +22,11 @@ pub(crate) struct Intake<W> {
     rejected: AtomicU64,
 }
 
+/// Jobs without options, as a worker takes them.
+pub(crate) fn entries<J>(jobs: impl IntoIterator<Item = J>) -> Vec<Entry<J>> {
+    jobs.into_iter().map(Entry::new).collect()
+}
+
 /// How long an enqueue waits for room.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Wait {
@@ -72,10 +77,9 @@ impl<W: Worker> Intake<W> {
 
     pub(crate) async fn enqueue_many(
         &self,
-        jobs: impl IntoIterator<Item = W::Job>,
+        mut entries: Vec<Entry<W::Job>>,
         wait: Wait,
     ) -> Result<Vec<JobId>, EnqueueManyError<W::Job>> {
-        let mut entries: Vec<_> = jobs.into_iter().map(Entry::new).collect();
         let failed = self.ask(&mut entries, wait).await.err();
         let (mut accepted, mut refused) = (Vec::with_capacity(entries.len()), Vec::new());
         for entry in entries {

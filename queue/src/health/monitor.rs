@@ -73,6 +73,11 @@ impl Monitor {
         seen.failing = false;
     }
 
+    /// A call that is no fetch was answered, after others had failed.
+    pub(crate) fn recovered(&self) {
+        self.seen.lock().failing = false;
+    }
+
     /// A call failed. Told in the log once a second, whatever fails.
     pub(crate) fn failed(&self, error: &WorkerError, what: &str) {
         let text: Arc<str> = error_chain(error).into();

@@ -75,7 +75,7 @@ impl Group {
     ///
     /// # Cancel safety
     /// A dropped future shuts nothing down, unless the signal came before: then the shutdowns go on.
-    pub async fn run_until(&self, signal: impl Future<Output: Send>, time: Duration) -> GroupReport {
+    pub async fn run_until(&self, signal: impl Future, time: Duration) -> GroupReport {
         first(signal, all(self.0.iter().map(|queue| queue.stopped()))).await;
         self.shutdown(time).await
     }

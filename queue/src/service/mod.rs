@@ -39,7 +39,7 @@ impl<W: Worker> Queue<W> {
     /// A dropped future shuts nothing down, unless the signal came before: then the shutdown goes on.
     pub async fn run_until(
         &self,
-        signal: impl Future<Output: Send>,
+        signal: impl Future,
         time: Duration,
     ) -> Result<Report<W::Job>, ShutdownError<W::Job>> {
         first(signal, stopped(self.shared())).await;

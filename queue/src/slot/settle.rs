@@ -90,6 +90,9 @@ pub(super) async fn settle<W: Worker>(shared: &Shared<W>, slot: &Slot, settling:
     loop {
         let answer = ask(shared, slot, settling).await;
         if let Some(settled) = settling.answered() {
+            if tries > 0 {
+                shared.monitor.recovered();
+            }
             return kind.count(counters, settled);
         }
         let Some(Err(error)) = answer else { return kind.count(counters, Settled::LostOwnership) };

@@ -119,22 +119,32 @@ async fn a_queue_that_is_shutting_down_takes_no_job() {
     assert_eq!(ending.await.unwrap(), 1);
 }
 
-/// E-17
+/// E-17: by the queue and by an enqueuer.
 #[tokio::test(start_paused = true)]
 async fn a_batch_fills_the_room_and_gives_the_rest_back_in_order() {
-    let queue = Queue::with_worker(Ring::builder().capacity(600).build().unwrap()).producer().unwrap();
-    let error = queue.try_enqueue_many(0..1_000_u32).await.unwrap_err();
-    assert_eq!(error.accepted.len(), 600);
-    assert!(error.refused.iter().all(|error| matches!(error, EnqueueError::Full(_))));
-    let refused: Vec<_> = error.refused.into_iter().map(EnqueueError::into_job).collect();
-    assert_eq!(refused, (600..1_000).collect::<Vec<_>>());
-    assert_eq!((queue.stats().accepted, queue.stats().rejected), (600, 400));
-    let unrun = end(&queue).await.take_unrun();
-    let ids: Vec<_> = unrun.iter().map(|unrun| unrun.id).collect();
-    let jobs: Vec<_> = unrun.into_iter().map(|unrun| unrun.job.unwrap()).collect();
-    assert_eq!(jobs, (0..600).collect::<Vec<_>>());
-    assert_eq!(ids, error.accepted, "ids are in the order of the jobs");
-    assert_eq!(Queue::with_worker(Ring::<u32>::new()).producer().unwrap().enqueue_many([]).await.unwrap(), []);
+    for erased in [false, true] {
+        let queue = Queue::with_worker(Ring::builder().capacity(600).build().unwrap()).producer().unwrap();
+        let enqueuer = queue.enqueuer();
+        let offered = 0..1_000_u32;
+        let error =
+            if erased { enqueuer.try_enqueue_many(offered).await } else { queue.try_enqueue_many(offered).await };
+        let error = error.unwrap_err();
+        assert_eq!(error.accepted.len(), 600);
+        assert!(error.refused.iter().all(|error| matches!(error, EnqueueError::Full(_))));
+        let refused: Vec<_> = error.refused.into_iter().map(EnqueueError::into_job).collect();
+        assert_eq!(refused, (600..1_000).collect::<Vec<_>>());
+        assert_eq!((queue.stats().accepted, queue.stats().rejected), (600, 400));
+        let unrun = end(&queue).await.take_unrun();
+        let ids: Vec<_> = unrun.iter().map(|unrun| unrun.id).collect();
+        let jobs: Vec<_> = unrun.into_iter().map(|unrun| unrun.job.unwrap()).collect();
+        assert_eq!(jobs, (0..600).collect::<Vec<_>>());
+        assert_eq!(ids, error.accepted, "ids are in the order of the jobs");
+        let error = enqueuer.enqueue_many([7]).await.unwrap_err();
+        assert!(matches!(error.refused[..], [EnqueueError::Closed(7)]));
+    }
+    let queue = Queue::with_worker(Ring::<u32>::new()).producer().unwrap();
+    assert_eq!(queue.enqueue_many([]).await.unwrap(), []);
+    assert_eq!(queue.enqueuer().enqueue_many([1, 2]).await.unwrap().len(), 2);
 }
 
 /// E-21

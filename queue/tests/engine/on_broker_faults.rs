@@ -91,6 +91,7 @@ async fn a_failed_settle_is_tried_again() {
         sleep(ms(60_000)).await;
         assert!(before.elapsed() >= ms(60_000));
         assert_eq!(broker.verdicts().len(), turn);
+        assert_eq!(queue.health().state, HealthState::Consuming);
         // Seven failures within a few seconds: told as an event each, and in the log once a second at most.
         assert_eq!(failures(&mut events), 7);
         let lines = log.lines("A verdict did not reach the broker.").len();
