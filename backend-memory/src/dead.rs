@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use queue_core::{Cause, DeadLetter, JobId, Page, Payload, Unsettled};
 
+use crate::sync::Mutex;
 use crate::{Mode, Own};
 
 /// A dead letter behind a lock of its own: it is cloned for a listing without the ring's lock, for a clone is user code.

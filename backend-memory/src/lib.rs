@@ -19,6 +19,7 @@ mod ring;
 mod seats;
 mod senders;
 mod state;
+mod sync;
 mod worker;
 
 pub use builder::{InvalidRing, RingBuilder};

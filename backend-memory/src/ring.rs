@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use parking_lot::Mutex;
 use queue_core::{Capabilities, Clock, Delivery, Durability, Feature, Tier};
 
 use crate::fifo::MIN_CELLS;
 use crate::state::State;
+use crate::sync::Mutex;
 use crate::{Cloned, Mode, Moved, Own, RingBuilder};
 
 /// How many deliveries a slot may take ahead: a lock a batch instead of a lock a job, and no more jobs behind a slow one

@@ -13,6 +13,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::dead::letter;
 use crate::state::{State, Took};
+use crate::sync::MutexGuard;
 use crate::{Mode, Own, Ring};
 
 impl<J: Send + 'static, M: Mode> Worker for Ring<J, M>
@@ -233,7 +234,7 @@ where
         drop(fallen_out);
     }
 
-    pub(crate) fn call_and_unlock(&self, mut state: parking_lot::MutexGuard<'_, State<Own<J, M>>>) {
+    pub(crate) fn call_and_unlock(&self, mut state: MutexGuard<'_, State<Own<J, M>>>) {
         let call = state.call(None);
         drop(state);
         if let Some(waker) = call {
