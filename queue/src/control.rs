@@ -1,6 +1,8 @@
 //! What the slots are told while they run: how many there shall be, and how far a shutdown has come.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
+
+use crate::sync::{AtomicU8, AtomicU32, AtomicUsize, fence};
 
 /// How far a shutdown has come. Only forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +41,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { epoch: AtomicU32::new(0), target: AtomicUsize::new(0), phase: AtomicU8::new(0) }
     }
 
@@ -58,11 +60,19 @@ impl Control {
 
     pub(crate) fn set_target(&self, slots: usize) -> u32 {
         self.target.store(slots, Ordering::Release);
-        self.epoch.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
+        self.changed()
     }
 
     pub(crate) fn set_phase(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel);
-        self.epoch.fetch_add(1, Ordering::AcqRel);
+        self.changed();
+    }
+
+    /// The slots are to be woken now.
+    fn changed(&self) -> u32 {
+        let epoch = self.epoch.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        // With the fence of a slot that has just told its waker: it sees this change, or is seen and woken.
+        fence(Ordering::SeqCst);
+        epoch
     }
 }

@@ -1,13 +1,12 @@
 //! What the handle and the slots of one queue share.
 
+use std::future::Future;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 
-use parking_lot::RwLock;
 use queue_core::{Durability, Meta, Worker};
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
@@ -22,6 +21,7 @@ use crate::policy::Policy;
 use crate::service::Calm;
 use crate::shutdown::{OnShutdown, Shutdown};
 use crate::slot::{Home, Slot, Totals};
+use crate::sync::{Notify, RwLock};
 use crate::watchdog::Watchdog;
 
 /// The slots that live, each in its place, and what those counted that have ended.
@@ -153,14 +153,22 @@ impl<W: Worker> Shared<W> {
 
     /// Asks for the end. The first who does closes the intake, here and now, and puts the rest on the runtime.
     pub(crate) fn shut_down(self: &Arc<Self>, deadline: Instant) {
-        if self.shutdown.ask(deadline) {
-            self.worker().close();
-            self.enter(match self.on_shutdown {
-                OnShutdown::Drain => Phase::Draining,
-                OnShutdown::Return => Phase::Stopping,
-            });
-            self.tracker.spawn_on(Shutdown::drive(self.clone()), &self.runtime);
+        if let Some(rest) = self.close(deadline) {
+            self.tracker.spawn_on(rest, &self.runtime);
         }
+    }
+
+    /// Asks for the end, and closes the intake. The first who does has to run the rest.
+    pub(crate) fn close(self: &Arc<Self>, deadline: Instant) -> Option<impl Future<Output = ()> + Send + use<W>> {
+        if !self.shutdown.ask(deadline) {
+            return None;
+        }
+        self.worker().close();
+        self.enter(match self.on_shutdown {
+            OnShutdown::Drain => Phase::Draining,
+            OnShutdown::Return => Phase::Stopping,
+        });
+        Some(Shutdown::drive(self.clone()))
     }
 
     #[inline]

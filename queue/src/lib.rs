@@ -48,6 +48,8 @@ mod enqueue;
 pub mod guide;
 mod handler;
 mod health;
+#[cfg(all(test, loom))]
+mod models;
 mod panic;
 mod policy;
 mod queue;
@@ -56,6 +58,7 @@ mod service;
 mod shutdown;
 mod slot;
 mod stats;
+mod sync;
 mod watchdog;
 
 #[cfg(feature = "memory")]

@@ -59,7 +59,7 @@ pub enum ResizeError {
 /// assert_eq!(report.stats().done, 1);
 /// # Ok(()) }
 /// ```
-pub struct Queue<W: Worker>(Arc<Owner<W>>);
+pub struct Queue<W: Worker>(pub(crate) Arc<Owner<W>>);
 
 /// What all handles of a queue share. The slots do not: its drop ends them.
 pub(crate) struct Owner<W: Worker> {

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use backend_memory::Ring;
-use loom::sync::Notify;
+use loom::thread::Thread;
 use queue_core::{Answer, Delivery, DeliveryOf, Entry, Payload, Refusal, RequestError, Room, Worker};
 use tokio::time::Instant;
 
@@ -33,37 +34,58 @@ pub(crate) fn ring(capacity: usize, jobs: u64) -> Shared {
 }
 
 /// A thread of the model.
-pub(crate) fn spawn<T: 'static>(
-    ring: &Shared,
-    run: impl FnOnce(Shared) -> T + 'static,
-) -> loom::thread::JoinHandle<T> {
+pub(crate) fn spawn<T: 'static>(ring: &Shared, run: impl FnOnce(Shared) -> T + 'static) -> loom::thread::JoinHandle<T> {
     let ring = ring.clone();
     loom::thread::spawn(move || run(ring))
 }
 
-/// Wakes a thread. In std's `Arc`: loom's own is a point where threads switch, and tokio clones wakers under its locks.
-struct Unpark(Notify);
+/// Wakes a thread that sleeps. In std's `Arc`: loom's own is a point where threads switch, and tokio clones wakers under
+/// its locks. Not loom's `block_on`, which also wakes for no reason: that multiplies the interleavings.
+struct Alarm {
+    rung: loom::sync::Mutex<bool>,
+    /// Not seen by loom: no thread switches between the unlock and its use. Loom would also wake a thread out of the queue
+    /// of a lock.
+    sleeps: AtomicBool,
+    thread: Thread,
+}
 
-impl Wake for Unpark {
+impl Alarm {
+    fn new() -> Arc<Self> {
+        let rung = loom::sync::Mutex::new(false);
+        Arc::new(Self { rung, sleeps: AtomicBool::new(false), thread: loom::thread::current() })
+    }
+
+    fn wait(&self) {
+        while !std::mem::take(&mut *self.rung.lock().unwrap()) {
+            self.sleeps.store(true, Ordering::Relaxed);
+            loom::thread::park();
+        }
+    }
+}
+
+impl Wake for Alarm {
     fn wake(self: Arc<Self>) {
-        self.0.notify();
+        self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.0.notify();
+        *self.rung.lock().unwrap() = true;
+        if self.sleeps.swap(false, Ordering::Relaxed) {
+            self.thread.unpark();
+        }
     }
 }
 
 /// Polls until it is ready, and sleeps in between: a wake that is lost is a deadlock, which loom finds.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let unpark = Arc::new(Unpark(Notify::new()));
-    let waker = Waker::from(unpark.clone());
+    let alarm = Alarm::new();
+    let waker = Waker::from(alarm.clone());
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return output;
         }
-        unpark.0.wait();
+        alarm.wait();
     }
 }
 

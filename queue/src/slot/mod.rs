@@ -12,14 +12,15 @@ mod task;
 pub(crate) use counters::{Counters, Totals};
 pub(crate) use task::SlotTask;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::task::Waker;
 
 use queue_core::Clock;
 
 use crate::handler::CancelSignal;
 use crate::shutdown::{Ends, ShutdownHandle};
+use crate::sync::{AtomicU32, OnceLock, fence};
 
 /// What a job may learn of its queue, whatever the worker and the handler are.
 pub(crate) struct Home {
@@ -68,7 +69,7 @@ impl Slot {
             home,
             deadline: AtomicU64::new(0),
             expired: AtomicU64::new(0),
-            waker: OnceLock::new(),
+            waker: OnceLock::default(),
             seen: AtomicU32::new(0),
             waits_since: AtomicU64::new(0),
             cancel: CancelSignal::default(),
@@ -88,6 +89,13 @@ impl Slot {
     #[inline]
     pub(crate) fn number(&self) -> u64 {
         self.counters.started.get()
+    }
+
+    /// The slot's task runs, and is woken from here on. Told once: a slot has one task.
+    fn runs(&self, waker: Waker) {
+        self.waker.get_or_init(|| waker);
+        // With the fence of `Control::changed`: a change that did not see the waker is seen by the slot.
+        fence(Ordering::SeqCst);
     }
 
     /// Wakes the slot's task, wherever it waits. Before its first poll there is nothing to wake.

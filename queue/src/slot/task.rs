@@ -57,9 +57,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
     where
         H: Runs<M, W::Job, S>,
     {
-        let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
-        // Set once: a slot has one task.
-        self.slot.waker.get_or_init(|| waker);
+        self.slot.runs(poll_fn(|cx| Poll::Ready(cx.waker().clone())).await);
         let mut drive = Drive::<_, _, M, _>::new(&self.shared, &self.slot, &self.handler.0, &self.handler.1);
         let mut running = pin!(None);
         let share = self.shared.worker().capabilities().share;
