@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
+use crate::tokio;
 use queue::{Context, Handler, HandlerResult, Queue, Retry, Ring, RingBuilder, Stats, blocking};
 use tokio::time::sleep;
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::core::Loss;
 use queue::{CancelReason, Context, Queue, Retry, Ring, Worker};

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Context, EnqueueError, Queue, Retry, Ring};
 use tokio::sync::mpsc::unbounded_channel;

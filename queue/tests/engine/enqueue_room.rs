@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{EnqueueError, Enqueuer, Queue, Retry, Ring, Worker};
 use tokio::time::Instant;

@@ -1,5 +1,6 @@
 //! Whether a queue does its work.
 
+use crate::tokio;
 use queue::core::Feature;
 use queue::{Event, HealthState, Queue, Ring, Worker};
 use tokio::time::sleep;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::core::{Loss, WorkerError};
 use queue::{AttemptEnd, Completion, Context, Error, Fate, Outcome, Queue, Reason, Retry, Ring};

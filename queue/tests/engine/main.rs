@@ -1,10 +1,14 @@
 //! The engine: start, enqueue, slots, what handlers answer, retry, timeout, panic; over the ring and over a broker-like worker.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, unreachable_pub)]
 
+#[path = "../common_tokio/mod.rs"]
+mod tokio;
+
 mod common;
 
 mod contained;
 mod context;
+mod dropped;
 mod enqueue;
 mod enqueue_room;
 mod health;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::core::Verdict;
 use queue::{Context, Error, Outcome, Queue, Reason, Retry};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::core::{Loss, Verdict, WorkerError};
 use queue::{CancelReason, Context, Event, Events, HealthState, Queue, Reason, Retry};

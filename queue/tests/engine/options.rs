@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Backoff, Context, Queue, Reason, Retry, Ring};
 use tokio::time::{Instant, sleep};

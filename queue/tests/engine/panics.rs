@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Context, Queue, Reason, Retry, Ring};
 use tokio::sync::Barrier;

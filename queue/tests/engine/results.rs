@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{
     Context, DeadLetters, Error, Handler, HandlerResult, Inspects, Outcome, Queue, Reason, Retry, Ring, blocking,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::core::Clock;
 use queue::{Context, JobId, Queue, Reason, Report, Retry, Ring, Worker};

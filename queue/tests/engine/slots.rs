@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Queue, Retry, Ring};
 use tokio::time::{Instant, sleep};

@@ -1,5 +1,6 @@
 //! The span around each attempt.
 
+use crate::tokio;
 use queue::{Context, Queue, Retry, Ring};
 use tokio::time::sleep;
 use tracing::level_filters::LevelFilter;

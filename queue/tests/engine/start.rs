@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Backoff, Inspects, Queue, Retry, Ring, StartError};
 use tokio::runtime::Handle;
@@ -152,7 +153,7 @@ async fn a_producer_never_requests() {
 fn eight_idle_slots_do_nothing_for_an_hour() {
     let parks = Arc::new(AtomicUsize::new(0));
     let counter = parks.clone();
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let runtime = ::tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .on_thread_park(move || {

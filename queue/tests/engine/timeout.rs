@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::core::Clock;
 use queue::{Context, Queue, Reason, Retry, Ring};

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{CancelReason, Context, DeadLetters, Page, Queue, Retry, Ring, blocking};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Cancels, EnqueueError, JobId, Queue, Ring};
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::tokio;
 use queue::{EnqueueError, OnShutdown, Queue, Report, Ring};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;

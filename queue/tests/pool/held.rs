@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use crate::tokio;
 use queue::{Queue, Retry, Ring};
 
 /// Lets all that can go on go on, without moving the paused clock.

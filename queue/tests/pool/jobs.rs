@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Queue, Retry, Ring};
 use tokio::task::JoinSet;

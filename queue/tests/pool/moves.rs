@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{EnqueueError, Queue, Retry, Ring};
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use crate::tokio;
 use queue::{EnqueueError, Queue, Ring};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};

@@ -2,6 +2,9 @@
 //! Its handler keeps an `Enqueuer` in its own queue's state, as services do.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+#[path = "../common_tokio/mod.rs"]
+mod tokio;
+
 mod producer;
 mod state;
 

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::common::{assert_ring_adds_up, assert_tasks_gone, fill, settle_down};
+use crate::tokio;
 use queue::{Context, Queue, Ring, blocking};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::common::{Broker, Faults, Server, assert_broker_adds_up, assert_tasks_gone, fill, fill_early, settle_down};
+use crate::tokio;
 use queue::{OnShutdown, Pauses, Queue, Report, Ring, ShutdownError, Worker};
 use tokio::runtime::{Handle, RuntimeMetrics};
 use tokio::time::Instant;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::common::{Broker, Server};
+use crate::tokio;
 use queue::core::Feature;
 use queue::{EnqueueError, Queue, Retry, Ring, StartError, Worker};
 

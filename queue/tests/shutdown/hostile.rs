@@ -5,8 +5,9 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::common::{assert_attempts_add_up, assert_ring_adds_up, fill, fill_early, settle_down};
+use crate::tokio;
+use ::tokio::runtime::{Builder, Runtime};
 use queue::{Context, Queue, Ring};
-use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
 const LONG: Duration = Duration::from_secs(30);

@@ -4,6 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Completion, Context, Queue, Ring, ShutdownHandle, Stats};
 use tokio::time::{Instant, timeout};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::tokio;
 use queue::{Cancels, Group, HealthState, Queue, Retry, Ring, Worker};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep, timeout};

@@ -2,6 +2,9 @@
 //! like a broker.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test, with tasks of its own")]
 
+#[path = "../common_tokio/mod.rs"]
+mod tokio;
+
 mod callers;
 mod common;
 mod deadline;

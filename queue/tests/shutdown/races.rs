@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::{assert_ring_adds_up, fill, settle_down};
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Context, Pauses, Queue, Report, Retry, Ring};
 use tokio::runtime::Handle;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::common::{
     Broker, Server, assert_attempts_add_up, assert_broker_adds_up, assert_ring_adds_up, fill, fill_early, settle_down,
 };
+use crate::tokio;
 use queue::core::Verdict;
 use queue::{CancelReason, Context, OnShutdown, Queue, Report, Retry, Ring};
 use tokio::sync::Semaphore;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::common::{
     Broker, Server, assert_attempts_add_up, assert_broker_adds_up, assert_ring_adds_up, fill, fill_early, settle_down,
 };
+use crate::tokio;
 use queue::{Context, Outcome, Queue, Retry, Ring, Stats, Worker};
 use tokio::sync::Semaphore;
 

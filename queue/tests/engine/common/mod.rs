@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
 
-use queue::core::Payload;
+use queue::core::{Durability, Payload};
 use queue::{DeadLetter, DeadLetters, Page, Queue, Report, Worker};
 use tokio::sync::Semaphore;
 use tokio::task::yield_now;
@@ -94,9 +94,15 @@ where
     queue.worker().dead_letters(Page::first(10_000)).await.unwrap()
 }
 
-/// Shuts down with all the time there is.
+/// Shuts down with all the time there is: no job is left in anybody's hands, and on the ring each is accounted for.
 pub async fn end<W: Worker>(queue: &Queue<W>) -> Report<W::Job> {
     let report = queue.shutdown(LONG).await.unwrap();
     assert!(report.is_complete());
+    let stats = report.stats();
+    assert_eq!((stats.held, stats.running, stats.slots), (0, 0, 0), "{stats:?}");
+    if queue.worker().capabilities().durability == Durability::Process {
+        let ended = stats.done + stats.dead + stats.returned + stats.cancelled;
+        assert_eq!((stats.queued, stats.waiting, stats.accepted), (0, 0, ended), "{stats:?}");
+    }
     report
 }
