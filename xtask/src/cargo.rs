@@ -1,6 +1,6 @@
 //! Runs cargo on this workspace.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use crate::command::Failure;
@@ -16,9 +16,29 @@ pub(crate) fn workspace() -> &'static Path {
 /// # Errors
 /// When cargo cannot be started or ends with another code than 0.
 pub(crate) fn run(arguments: &[&str]) -> Result<(), Failure> {
-    println!("+ cargo {}", arguments.join(" "));
-    let status = command(arguments).status().map_err(|error| not_started(&error))?;
+    run_with(arguments, &[])
+}
+
+/// As [`run`], with variables of the environment.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_with(arguments: &[&str], variables: &[(&str, String)]) -> Result<(), Failure> {
+    let said: String = variables.iter().map(|(name, value)| format!("{name}='{value}' ")).collect();
+    println!("+ {said}cargo {}", arguments.join(" "));
+    let status = command(arguments).envs(variables.iter().cloned()).status().map_err(|error| not_started(&error))?;
     succeeded(arguments, status)
+}
+
+/// Where builds go whose flags are not those of the others.
+pub(crate) fn target(name: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from);
+    target.join(name)
+}
+
+/// The variable that says so.
+pub(crate) fn folder(name: &str) -> (&'static str, String) {
+    ("CARGO_TARGET_DIR", target(name).display().to_string())
 }
 
 /// Runs cargo with `arguments` in the workspace and gives what it wrote to its standard output.

@@ -10,6 +10,8 @@ mod bench;
 mod cargo;
 mod command;
 mod features;
+mod models;
+mod release;
 mod test;
 
 use std::env;
@@ -21,15 +23,21 @@ use command::{Command, Failure, Verdict};
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "all tests, documentation tests included, and a build of the examples",
+        about: "all tests, documentation tests and models included, and a build of the examples",
         run: test::run,
     },
     Command { name: "behaviours", about: "docs/behaviours.md against the tests that cite it", run: behaviours::run },
     Command { name: "features", about: "each library crate with each of its features alone", run: features::run },
+    Command { name: "models", about: "ring and engine in every interleaving of their threads", run: models::run },
     Command {
         name: "bench",
         about: "speed and allocations, held against limits; `bench --help` says more",
         run: bench::run,
+    },
+    Command {
+        name: "release-check",
+        about: "the slow rest: what a release must pass; `release-check --help` says more",
+        run: release::run,
     },
     Command { name: "help", about: "this list", run: help },
 ];
@@ -58,7 +66,7 @@ fn help(rest: &[String]) -> Verdict {
     command::no_arguments(rest)?;
     println!("cargo xtask COMMAND");
     for command in COMMANDS {
-        println!("  {:<12}{}", command.name, command.about);
+        println!("  {:<15}{}", command.name, command.about);
     }
     Ok(format!("{} commands", COMMANDS.len()))
 }

@@ -19,6 +19,15 @@ use host::Host;
 use judge::{Judged, Mark};
 use options::Options;
 
+/// Instructions a job, by row; none where there is no valgrind.
+///
+/// # Errors
+/// A program failed.
+pub(crate) fn instructions() -> Result<Vec<(String, f64)>, Failure> {
+    let lines = instructions::count(&programs::build()?, &Options::default())?;
+    Ok(lines.into_iter().filter_map(|line| Some((line.row, line.instructions?))).collect())
+}
+
 /// Measures, prints the table and judges it.
 ///
 /// # Errors
