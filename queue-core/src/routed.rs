@@ -39,6 +39,25 @@ impl Routed {
         Ok(Self::new(kind, codec.content_type(job), body))
     }
 
+    /// A job of `kind`, in JSON.
+    ///
+    /// ```
+    /// # use queue_core::Routed;
+    /// let job = Routed::json("email", &("a@example.org".to_owned(), 7))?;
+    /// assert_eq!((&*job.body, &*job.content_type), (&br#"["a@example.org",7]"#[..], "application/json"));
+    /// # Ok::<(), queue_core::codec::Unencodable>(())
+    /// ```
+    ///
+    /// # Errors
+    /// JSON has no form for `job`.
+    #[cfg(feature = "json")]
+    pub fn json<J>(kind: impl Into<String>, job: &J) -> Result<Self, Unencodable>
+    where
+        crate::codec::Json: Codec<J>,
+    {
+        Self::encode(kind, &crate::codec::Json::new(), job)
+    }
+
     /// The job, read by `codec`.
     ///
     /// # Errors

@@ -38,7 +38,12 @@ pub struct Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.error.is_empty() { write!(f, "{}", self.reason) } else { write!(f, "{}: {}", self.reason, self.error) }
+        // Some errors begin with their reason: it is shown once.
+        match (self.error.is_empty(), self.error.starts_with(self.reason.as_str())) {
+            (true, _) => f.write_str(self.reason.as_str()),
+            (false, true) => f.write_str(&self.error),
+            (false, false) => write!(f, "{}: {}", self.reason, self.error),
+        }
     }
 }
 

@@ -13,10 +13,11 @@ use crate::completion::Completion;
 use crate::completion::hooks::Hooks;
 use crate::engine::{Setup, Shared};
 use crate::enqueue::{Enqueuer, Intake};
-use crate::handler::{Handler, HandlerResult};
+use crate::handler::{Handler, HandlerResult, Prepare};
 use crate::health::Monitor;
 use crate::policy::Policy;
 use crate::queue::{Owner, Queue, Spawn};
+use crate::routes::InvalidRoute;
 use crate::shutdown::OnShutdown;
 use crate::slot::{Slot, SlotTask};
 use crate::{Retry, panic, watchdog};
@@ -53,6 +54,17 @@ pub enum StartError {
         /// What it cannot do.
         feature: Feature,
     },
+    /// A route makes no sense.
+    #[error("the route `{kind}` makes no sense")]
+    Route {
+        /// The kind of its jobs.
+        kind: Box<str>,
+        /// What is wrong with it.
+        source: InvalidRoute,
+    },
+    /// [`Routes`](crate::Routes) without any: every job would be dead.
+    #[error("there are no routes: add one with `on`")]
+    NoRoutes,
 }
 
 /// The most slots of one queue: more would be a mistake in units, and cost gigabytes.
@@ -206,7 +218,7 @@ impl<W: Worker, S> Builder<W, S> {
     }
 
     /// Starts the queue with its handler: an async function or closure of the job, or of the job and a
-    /// [`Context<S>`](crate::Context), or [`blocking`](crate::blocking).
+    /// [`Context<S>`](crate::Context), [`blocking`](crate::blocking), or [`Routes`](crate::Routes).
     ///
     /// It does no I/O. The tasks run on the tokio runtime that this is called in, which must have time enabled.
     ///
@@ -220,12 +232,14 @@ impl<W: Worker, S> Builder<W, S> {
     {
         let slots = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let slots = self.settings.slots.unwrap_or_else(slots);
-        let handler = Arc::new((handler, self.state));
+        let (mut handler, state) = (handler, self.state);
         self.settings.start(self.worker, slots, self.setup, |shared| {
-            Some(Box::new(move |place, slot: Arc<Slot>| {
+            handler.prepare(Prepare { policy: &shared.policy, can: shared.worker().capabilities() })?;
+            let handler = Arc::new((handler, state));
+            Ok(Some(Box::new(move |place, slot: Arc<Slot>| {
                 let task = SlotTask { shared: shared.clone(), slot, place, handler: handler.clone() };
                 shared.tracker.spawn_on(task.run::<M>(), &shared.runtime);
-            }))
+            })))
         })
     }
 
@@ -234,7 +248,7 @@ impl<W: Worker, S> Builder<W, S> {
     /// # Errors
     /// As [`start`](Self::start).
     pub fn producer(self) -> Result<Queue<W>, StartError> {
-        self.settings.start(self.worker, 0, self.setup, |_| None)
+        self.settings.start(self.worker, 0, self.setup, |_| Ok(None))
     }
 }
 
@@ -262,7 +276,7 @@ impl Settings {
         mut worker: Unstarted<W>,
         slots: usize,
         setup: Setup,
-        spawn: impl FnOnce(Arc<Shared<W>>) -> Option<Spawn>,
+        spawn: impl FnOnce(Arc<Shared<W>>) -> Result<Option<Spawn>, StartError>,
     ) -> Result<Queue<W>, StartError> {
         let intake = worker.intake.clone();
         self.validate(slots, intake.worker.capabilities())?;
@@ -270,7 +284,7 @@ impl Settings {
         panic::note_locations();
         let policy = Policy::new(self.retry, self.timeout, self.deadline, intake.worker.capabilities());
         let shared = Shared::new(intake, policy, setup, runtime);
-        let owner = Owner { spawn: spawn(shared.clone()), resizing: tokio::sync::Mutex::new(()), shared };
+        let owner = Owner { spawn: spawn(shared.clone())?, resizing: tokio::sync::Mutex::new(()), shared };
         let watched = owner.shared.clone();
         let watch = async move { watchdog::Watchdog::watch(&watched).await };
         owner.shared.tracker.spawn_on(watch, &owner.shared.runtime);

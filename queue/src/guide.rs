@@ -1,4 +1,4 @@
-//! What happens when a job fails, how a queue ends, and every default.
+//! What happens when a job fails, many job types in one queue, how a queue ends, and every default.
 //!
 //! # Retries and dead letters
 //!
@@ -38,6 +38,37 @@
 //! }
 //! # Ok(()) }
 //! ```
+//!
+//! # Many job types in one queue
+//!
+//! An enum is one way. The other is [`Routes`](crate::Routes), where each type has a handler and options of its own, and
+//! a producer needs to know no type but its own:
+//!
+//! ```
+//! use queue::{Context, Queue, Retry, Ring, RouteOptions, Routed, Routes, blocking};
+//! # use std::time::Duration;
+//!
+//! async fn send_email(to: String, cx: Context) -> Result<(), std::io::Error> {
+//!     println!("to {to}, attempt {} of {}", cx.attempt(), cx.attempts());
+//!     Ok(())
+//! }
+//! fn make_thumbnail((file, width): (String, u32)) {
+//!     println!("{file} at {width}");
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let quick = RouteOptions::new().retry(Retry::exponential(1)).timeout(Duration::from_secs(20));
+//! let routes = Routes::new().on("email", send_email).on_with("thumbnail", quick, blocking(make_thumbnail));
+//! let queue = Queue::with_worker(Ring::new()).timeout(Duration::from_secs(5)).start(routes)?;
+//!
+//! queue.enqueue(Routed::json("thumbnail", &("a.png".to_owned(), 64_u32))?).await?;
+//! queue.job(Routed::json("email", &"a@example.org".to_owned())?).priority(9).retries(2).enqueue().await?;
+//! # assert_eq!(queue.shutdown(Duration::from_secs(5)).await?.stats().done, 2);
+//! # Ok(()) }
+//! ```
+//!
+//! For each setting the job's own wins, then that of its route, then that of the queue. Jobs of a kind without a handler,
+//! and those that their route cannot read, are dead letters that say so; they were not started.
 //!
 //! # Shutdown
 //!
@@ -118,6 +149,8 @@
 //! | priority, delay of a job | 0 (the lowest), none | |
 //! | capacity of a ring | none | a queue in front of slow work should say how much may wait |
 //! | floor of a ring | 2 jobs | an idle queue costs nothing; set it to the capacity where bursts are the rule |
+//! | codec of a route | `Json` | readable, and any language can write it |
+//! | other [options of a route](crate::RouteOptions) | as on the queue | |
 //! | dead letters of a ring | 1,000; then the oldest is dropped and counted | enough to see what goes wrong, bounded |
 //!
 //! Not to be set:

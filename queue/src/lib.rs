@@ -29,12 +29,13 @@
 //! | `async fn(job: J)` | most jobs |
 //! | `async fn(job: J, cx: Context<S>)` | those that want state, the attempt, headers or the signal to stop: [`Context`] |
 //! | [`blocking`]`(fn(job: J))`, `blocking(fn(job: J, cx: Context<S>))` | code that computes or blocks |
+//! | [`Routes`]`::new().on("email", handler).on("report", handler)` | many job types in one queue |
 //!
 //! Where to go:
 //!
 //! - the settings of a queue: [`Builder`]; of the ring: [`RingBuilder`]; of one job: [`JobBuilder`]
 //! - enqueue from anywhere, naming no broker: [`Enqueuer`]; choose the broker at run time: [`DynWorker`]
-//! - retries, dead letters, shutdown and **every default in one table**: [`guide`]
+//! - retries, dead letters, routes, shutdown and **every default in one table**: [`guide`]
 //! - what is counted: [`Stats`]; write a worker for another broker: [`core`]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -54,6 +55,7 @@ mod panic;
 mod policy;
 mod queue;
 mod retry;
+mod routes;
 mod service;
 mod shutdown;
 mod slot;
@@ -74,6 +76,7 @@ pub use queue_core::{
     Inspects, JobId, Leases, Page, Pauses, Priorities, Reason, Retries, Routed, Worker,
 };
 pub use retry::Retry;
+pub use routes::{InvalidRoute, RouteOptions, RouteRun, Routes};
 pub use service::{Group, GroupPart, GroupReport};
 pub use shutdown::{OnShutdown, Report, ShutdownError, ShutdownHandle, Unrun};
 pub use stats::Stats;

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 
+use queue_core::Cause;
 use tokio::task::JoinHandle;
 
 use super::{At, Context, Handler};
@@ -83,11 +84,14 @@ where
 {
     type Output = R;
     type Future = BlockingRun<R>;
-    const STUBBORN: bool = true;
 
-    fn call(&self, job: J, _: At<'_, S>) -> BlockingRun<R> {
+    fn is_stubborn(_: &BlockingRun<R>) -> bool {
+        true
+    }
+
+    fn call(&self, job: J, _: At<'_, S>) -> Result<BlockingRun<R>, Box<Cause>> {
         let handler = self.0.clone();
-        BlockingRun::start(move || handler(job))
+        Ok(BlockingRun::start(move || handler(job)))
     }
 }
 
@@ -102,10 +106,13 @@ where
     type Output = R;
     type Future = BlockingRun<R>;
     const TIMED: bool = true;
-    const STUBBORN: bool = true;
 
-    fn call(&self, job: J, at: At<'_, S>) -> BlockingRun<R> {
+    fn is_stubborn(_: &BlockingRun<R>) -> bool {
+        true
+    }
+
+    fn call(&self, job: J, at: At<'_, S>) -> Result<BlockingRun<R>, Box<Cause>> {
         let (handler, context) = (self.0.clone(), Context::new(&at));
-        BlockingRun::start(move || handler(job, context))
+        Ok(BlockingRun::start(move || handler(job, context)))
     }
 }

@@ -15,15 +15,18 @@ pub(crate) use outcome::{Judgement, error_chain};
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
-use queue_core::Meta;
+use queue_core::{Capabilities, Cause, Meta};
 use tokio::time::Instant;
 
+use crate::builder::StartError;
+use crate::policy::{Plan, Policy};
 use crate::slot::Slot;
 
 /// What a context is made from: by reference, so that a handler without one pays nothing.
 #[doc(hidden)]
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "sealed: only the engine makes one")]
 #[expect(unnameable_types, reason = "sealed: only the engine makes one")]
 pub struct At<'a, S> {
     pub(crate) meta: &'a Meta,
@@ -33,9 +36,40 @@ pub struct At<'a, S> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) slot: &'a Arc<Slot>,
     pub(crate) state: &'a S,
+    /// What holds for jobs that bring nothing along.
+    pub(crate) policy: &'a Policy,
+    /// How long ago the job was enqueued.
+    pub(crate) age: &'a dyn Fn() -> Duration,
+    /// Where a handler that [chooses](Handler::CHOOSES) leaves its choice.
+    pub(crate) chosen: &'a mut Option<Chosen>,
 }
 
-/// A handler of jobs `J` with state `S`: an `async fn`, a closure, or [`blocking()`].
+impl<S> At<'_, S> {
+    /// Counts the attempt. Before the handler starts: an attempt that kills the process was one.
+    #[inline]
+    pub(crate) fn count(&self) {
+        self.slot.counters.started.add(1);
+    }
+}
+
+/// What holds for one job, where its handler chooses that.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) plan: Plan,
+    /// When the attempt times out, where it is timed from its start.
+    pub(crate) ends: Option<Instant>,
+}
+
+/// What a handler may know before its queue starts.
+#[doc(hidden)]
+#[derive(Debug)]
+#[expect(unnameable_types, reason = "sealed: only the engine makes one")]
+pub struct Prepare<'a> {
+    pub(crate) policy: &'a Policy,
+    pub(crate) can: &'a Capabilities,
+}
+
+/// A handler of jobs `J` with state `S`: an `async fn`, a closure, [`blocking()`], or [`Routes`](crate::Routes).
 ///
 /// It takes the job, or the job and a [`Context<S>`], and returns `()`, `Result<(), E>` or [`Outcome`].
 /// `M` tells the forms apart; it is always inferred.
@@ -54,12 +88,23 @@ pub trait Handler<M, J, S>: Send + Sync + 'static {
     /// Whether it wants to know when it started: a clock reading a job.
     #[doc(hidden)]
     const TIMED: bool = false;
+    /// Whether it looks at each job, chooses what holds for it, and counts what it starts; else the engine does.
+    #[doc(hidden)]
+    const CHOOSES: bool = false;
+    /// Checks itself before anything is spawned.
+    #[doc(hidden)]
+    fn prepare(&mut self, _: Prepare<'_>) -> Result<(), StartError> {
+        Ok(())
+    }
     /// Whether a running handler cannot be stopped by dropping it.
     #[doc(hidden)]
-    const STUBBORN: bool = false;
-    /// Starts a job.
+    #[must_use]
+    fn is_stubborn(_: &Self::Future) -> bool {
+        false
+    }
+    /// Starts a job, or says why it is dead without having started.
     #[doc(hidden)]
-    fn call(&self, job: J, at: At<'_, S>) -> Self::Future;
+    fn call(&self, job: J, at: At<'_, S>) -> Result<Self::Future, Box<Cause>>;
 }
 
 /// A handler that can run: `start` asks for these bounds by themselves, so that the compiler says which of them is missing.
@@ -88,8 +133,8 @@ where
     type Future = Fut;
 
     #[inline]
-    fn call(&self, job: J, _: At<'_, S>) -> Fut {
-        self(job)
+    fn call(&self, job: J, _: At<'_, S>) -> Result<Fut, Box<Cause>> {
+        Ok(self(job))
     }
 }
 
@@ -104,7 +149,7 @@ where
     const TIMED: bool = true;
 
     #[inline]
-    fn call(&self, job: J, at: At<'_, S>) -> Fut {
-        self(job, Context::new(&at))
+    fn call(&self, job: J, at: At<'_, S>) -> Result<Fut, Box<Cause>> {
+        Ok(self(job, Context::new(&at)))
     }
 }

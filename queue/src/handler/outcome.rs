@@ -6,7 +6,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// Any error, as handlers return it.
-type BoxError = Box<dyn StdError + Send + Sync>;
+pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// How an attempt ended, where `()` and `Result` do not say enough.
 ///
@@ -124,6 +124,20 @@ pub enum Judgement {
     Snooze(Duration),
 }
 
+impl Judgement {
+    #[inline]
+    pub(super) fn of_error<E: 'static>(error: &E) -> Self {
+        Self::Failed { permanent: is_permanent(error) }
+    }
+}
+
+impl Outcome {
+    pub(super) fn of_error<E: Into<BoxError> + 'static>(error: E) -> Self {
+        let permanent = is_permanent(&error);
+        Self(Kind::Failed(Error { error: error.into(), permanent }))
+    }
+}
+
 mod sealed {
     #[expect(unnameable_types, reason = "sealed: what a handler may return is for the engine to say")]
     pub trait Sealed {}
@@ -150,6 +164,10 @@ pub trait HandlerResult: sealed::Sealed + Send {
     /// The error.
     #[doc(hidden)]
     fn into_error(self) -> Option<Box<dyn StdError + Send + Sync>>;
+
+    /// The same, whatever type it was.
+    #[doc(hidden)]
+    fn into_outcome(self) -> Outcome;
 }
 
 impl HandlerResult for () {
@@ -161,6 +179,10 @@ impl HandlerResult for () {
     fn into_error(self) -> Option<BoxError> {
         None
     }
+
+    fn into_outcome(self) -> Outcome {
+        Outcome::done()
+    }
 }
 
 impl<E: Into<BoxError> + Send + 'static> HandlerResult for Result<(), E> {
@@ -168,12 +190,19 @@ impl<E: Into<BoxError> + Send + 'static> HandlerResult for Result<(), E> {
     fn judge(&self) -> Judgement {
         match self {
             Ok(()) => Judgement::Done,
-            Err(error) => Judgement::Failed { permanent: is_permanent(error) },
+            Err(error) => Judgement::of_error(error),
         }
     }
 
     fn into_error(self) -> Option<BoxError> {
         self.err().map(Into::into)
+    }
+
+    fn into_outcome(self) -> Outcome {
+        match self {
+            Ok(()) => Outcome::done(),
+            Err(error) => Outcome::of_error(error),
+        }
     }
 }
 
@@ -195,6 +224,10 @@ impl HandlerResult for Outcome {
             Kind::Failed(error) => Some(error.into()),
             Kind::Done | Kind::RetryAfter(_) | Kind::Snooze(_) => None,
         }
+    }
+
+    fn into_outcome(self) -> Outcome {
+        self
     }
 }
 

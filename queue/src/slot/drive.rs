@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use queue_core::{
-    Cause, Delivery, DeliveryOf, Payload, Reason, Receipt, Settling, SettlingOf, Undecodable, Unsettled, UnsettledOf,
-    Verdict, Worker,
+    Cause, Delivery, DeliveryOf, Meta, Payload, Reason, Receipt, Settling, SettlingOf, Undecodable, Unsettled,
+    UnsettledOf, Verdict, Worker,
 };
 use tokio::time::Instant;
 
@@ -19,7 +19,7 @@ use super::end::End;
 use crate::completion::{AttemptEnd, Fate, Observed};
 use crate::control::Phase;
 use crate::engine::Shared;
-use crate::handler::{At, CancelReason, HandlerResult, Judgement, Runs};
+use crate::handler::{At, CancelReason, Chosen, HandlerResult, Judgement, Runs};
 use crate::policy::Plan;
 
 /// What a slot's task has to wait for.
@@ -77,7 +77,7 @@ pub(super) struct Drive<'a, W: Worker, H, M, S> {
     marker: PhantomData<fn() -> M>,
 }
 
-type Polled<O> = Poll<Result<O, Undecodable>>;
+type Polled<O> = Poll<Result<O, Box<Cause>>>;
 
 impl<'a, W, H, M, S> Drive<'a, W, H, M, S>
 where
@@ -183,32 +183,30 @@ where
         let _inside = span.as_ref().map(tracing::Span::enter);
         let policy = &self.shared.policy;
         let own;
-        let plan = if meta.extra.is_none() && policy.is_plain() {
+        let plan = if H::CHOOSES || meta.extra.is_none() && policy.is_plain() {
             &policy.plan
         } else {
-            own = policy.plan_of(&meta, self.shared.worker().clock());
+            own = policy.plan_of(&meta, || self.shared.worker().clock().age(meta.enqueued));
             &own
         };
-        if (meta.attempt > plan.attempts || plan.deadline.is_some())
-            && let Some(cause) = never_starts(meta.attempt, plan)
+        if !H::CHOOSES
+            && (meta.attempt > plan.attempts || plan.deadline.is_some())
+            && let Some(cause) = plan.never_starts(meta.attempt)
         {
-            self.observed = None;
-            return self.settle(Unsettled { meta, payload: Some(payload), receipt }, dead(cause));
+            return self.reject(Unsettled { meta, payload: Some(payload), receipt }, Box::new(cause));
         }
         let snoozes = H::Output::SNOOZES && policy.retries;
         let keep = meta.attempt < plan.attempts || policy.keeps_dead || snoozes;
-        let ends = if H::TIMED { plan.timeout.and_then(|limit| Instant::now().checked_add(limit)) } else { None };
-        let mut kept = None;
+        let ends = if H::TIMED { plan.ends() } else { None };
+        let (mut kept, mut chosen) = (None, None);
         // Everything of the user's runs in here: clone or codec, handler, first poll.
         let polled = catch_unwind(AssertUnwindSafe(|| -> Polled<H::Output> {
             let (job, back) = payload.take(keep);
             kept = back;
             let job = match job {
                 Ok(job) => job,
-                Err(undecodable) => return Poll::Ready(Err(undecodable)),
+                Err(why) => return Poll::Ready(Err(undecodable(why))),
             };
-            // Counted before the handler starts: an attempt that kills the process was one.
-            self.slot.counters.started.add(1);
             let at = At {
                 meta: &meta,
                 attempts: plan.attempts,
@@ -217,20 +215,40 @@ where
                 deadline: plan.deadline,
                 slot: self.slot,
                 state: self.state,
+                policy,
+                age: &|| self.shared.worker().clock().age(meta.enqueued),
+                chosen: &mut chosen,
             };
-            running.set(Some(self.handler.call(job, at)));
+            if !H::CHOOSES {
+                at.count();
+            }
+            match self.handler.call(job, at) {
+                Ok(future) => running.set(Some(future)),
+                Err(cause) => return Poll::Ready(Err(cause)),
+            }
             poll_running(running.as_mut(), cx).map(Ok)
         }));
         let unsettled = Unsettled { meta, payload: kept, receipt };
+        let (plan, ends) = match &chosen {
+            Some(Chosen { plan, ends }) if H::CHOOSES => (plan, *ends),
+            _ => (plan, ends),
+        };
         match polled {
             Ok(Poll::Ready(Ok(output))) => self.finish::<OBSERVED>(unsettled, plan, output, running),
             Ok(Poll::Pending) => self.suspend(unsettled, *plan, ends, running, cx),
-            Ok(Poll::Ready(Err(undecodable))) => {
-                let cause = Cause { reason: Reason::Undecodable, error: undecodable.0 };
-                self.settle(unsettled, dead(cause))
-            }
+            Ok(Poll::Ready(Err(cause))) => self.reject(unsettled, cause),
             Err(panic) => self.end::<H::Output>(unsettled, plan, End::panic(panic), running),
         }
+    }
+
+    /// The job is dead before it started.
+    #[cold]
+    #[inline(never)]
+    fn reject(&mut self, unsettled: UnsettledOf<W>, cause: Box<Cause>) -> Flow<W> {
+        self.observed = None;
+        let Meta { id, attempt, .. } = unsettled.meta;
+        tracing::warn!(job = %id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead; it was not started.");
+        self.settle(unsettled, Verdict::Dead { cause })
     }
 
     /// The handler returned.
@@ -363,7 +381,7 @@ where
                 self.slot.disarm();
                 return self.finish::<true>(unsettled, &plan, output, running);
             }
-            Ok(Poll::Pending) if H::STUBBORN => {
+            Ok(Poll::Pending) if running.as_ref().as_pin_ref().is_some_and(|run| H::is_stubborn(&run)) => {
                 if why == CancelReason::Shutdown {
                     // It may still end well; until then the report calls it abandoned.
                     self.slot.counters.set_stuck(true);
@@ -466,15 +484,9 @@ fn note_panicking_drop(panic: Box<dyn std::any::Any + Send>) {
     tracing::error!(panic = %crate::panic::message(panic), at = place, "A drop in a handler panicked.");
 }
 
-/// Why the attempt must not start.
 #[cold]
-fn never_starts(attempt: u32, plan: &Plan) -> Option<Cause> {
-    if attempt > plan.attempts {
-        // The broker counted attempts that crashed their process.
-        return Some(Cause { reason: Reason::AttemptsExhausted, error: Box::default() });
-    }
-    let passed = plan.deadline.is_some_and(|deadline| deadline <= Instant::now());
-    passed.then(|| Cause { reason: Reason::Deadline, error: Box::default() })
+fn undecodable(why: Undecodable) -> Box<Cause> {
+    Box::new(Cause { reason: Reason::Undecodable, error: why.0 })
 }
 
 pub(super) fn dead(cause: Cause) -> Verdict {

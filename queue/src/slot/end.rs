@@ -111,7 +111,7 @@ where
             },
             End::Panicked(message, _) => {
                 counters.panicked.add(1);
-                let last = !self.shared.policy.after_panic;
+                let last = !plan.after_panic;
                 let reason = if last { Reason::Panicked } else { Reason::AttemptsExhausted };
                 self.fail(unsettled, plan, &Failure { reason, last, after: None }, || {
                     format!("panicked: {message}").into()
@@ -160,7 +160,7 @@ where
                 } else {
                     drop_guarded(|| drop(error));
                 }
-                return self.again(unsettled, after);
+                return self.again(unsettled, plan, after);
             }
             reason = Reason::Deadline;
         }
@@ -185,9 +185,9 @@ where
         }
     }
 
-    fn again(&mut self, unsettled: UnsettledOf<W>, after: Duration) -> Flow<W> {
+    fn again(&mut self, unsettled: UnsettledOf<W>, plan: &Plan, after: Duration) -> Flow<W> {
         // A handler that could not be stopped still has the slot: the job waits at the worker.
-        if self.shared.policy.inline && !self.is_overdue() {
+        if plan.inline && !self.is_overdue() {
             self.completed(Fate::Retried);
             Flow::Step(Step::Wait(unsettled, after))
         } else {

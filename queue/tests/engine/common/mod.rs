@@ -6,7 +6,7 @@ mod log;
 mod spy;
 
 pub use allocations::allocations_here;
-pub use broker::{Broker, Op};
+pub use broker::{Broker, Op, Text};
 pub use log::Log;
 pub use spy::Spy;
 

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use queue::Worker;
 use queue::core::{
     Capabilities, Clock, DeliveryOf, Demand, Entry, JobId, RequestError, Room, SettlingOf, Tally, WorkerError,
 };
+use queue::{Retries, Worker};
 use tokio::time::Instant;
 
 /// Passes every call on, and counts it.
@@ -23,6 +23,8 @@ pub struct Calls {
     all: AtomicUsize,
     requests: AtomicUsize,
     request_polls: AtomicUsize,
+    /// How many attempts of each job that comes have crashed their process before.
+    pub crashed: AtomicU32,
 }
 
 impl<W> Spy<W> {
@@ -56,6 +58,8 @@ impl Calls {
     }
 }
 
+impl<W: Retries> Retries for Spy<W> {}
+
 impl<W: Worker> Worker for Spy<W> {
     type Job = W::Job;
     type Payload = W::Payload;
@@ -76,12 +80,18 @@ impl<W: Worker> Worker for Spy<W> {
 
     async fn request(&self, max: usize, into: &mut VecDeque<Delivery<W>>) -> Result<(), RequestError> {
         self.calls.requests.fetch_add(1, Ordering::Relaxed);
-        let mut request = pin!(self.called().request(max, into));
-        poll_fn(|cx| {
-            self.calls.request_polls.fetch_add(1, Ordering::Relaxed);
-            request.as_mut().poll(cx)
-        })
-        .await
+        let before = into.len();
+        let answer = {
+            let mut request = pin!(self.called().request(max, into));
+            poll_fn(|cx| {
+                self.calls.request_polls.fetch_add(1, Ordering::Relaxed);
+                request.as_mut().poll(cx)
+            })
+            .await
+        };
+        let crashed = self.calls.crashed.load(Ordering::Relaxed);
+        into.iter_mut().skip(before).for_each(|delivery| delivery.meta.attempt += crashed);
+        answer
     }
 
     fn give_back(&self, unstarted: &mut VecDeque<Delivery<W>>) {
