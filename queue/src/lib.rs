@@ -30,6 +30,7 @@
 //! | `async fn(job: J, cx: Context<S>)` | those that want state, the attempt, headers or the signal to stop: [`Context`] |
 //! | [`blocking`]`(fn(job: J))`, `blocking(fn(job: J, cx: Context<S>))` | code that computes or blocks |
 //! | [`Routes`]`::new().on("email", handler).on("report", handler)` | many job types in one queue |
+//! | `service(tower service)`, with the feature `tower` | what has layers around it |
 //!
 //! Where to go:
 //!
@@ -69,6 +70,8 @@ pub use builder::{Builder, StartError};
 pub use completion::{AttemptEnd, Completion, Fate};
 pub use enqueue::{EnqueueError, EnqueueManyError, Enqueuer, ErasedJobBuilder, JobBuilder};
 pub use handler::{Blocking, BlockingRun, CancelReason, Context, Error, Handler, HandlerResult, Outcome, blocking};
+#[cfg(feature = "tower")]
+pub use handler::{Served, Serving, ServingRun, service};
 pub use health::{Health, HealthState};
 pub use queue::{Queue, ResizeError};
 pub use queue_core::{

@@ -8,3 +8,10 @@
 fn misuse_does_not_compile_and_says_what_to_do() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
+
+/// E-41
+#[cfg(feature = "tower")]
+#[test]
+fn misuse_of_a_service_does_not_compile_and_says_what_to_do() {
+    trybuild::TestCases::new().compile_fail("tests/ui_tower/*.rs");
+}

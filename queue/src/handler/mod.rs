@@ -4,11 +4,15 @@ mod blocking;
 mod cancel;
 mod context;
 mod outcome;
+#[cfg(feature = "tower")]
+mod tower;
 
 pub use blocking::{Blocking, BlockingRun, blocking};
 pub use cancel::CancelReason;
 pub use context::Context;
 pub use outcome::{Error, HandlerResult, Outcome};
+#[cfg(feature = "tower")]
+pub use tower::{Served, Serving, ServingRun, service};
 
 pub(crate) use cancel::CancelSignal;
 pub(crate) use outcome::{Judgement, error_chain};
@@ -69,7 +73,8 @@ pub struct Prepare<'a> {
     pub(crate) can: &'a Capabilities,
 }
 
-/// A handler of jobs `J` with state `S`: an `async fn`, a closure, [`blocking()`], or [`Routes`](crate::Routes).
+/// A handler of jobs `J` with state `S`: an `async fn`, a closure, [`blocking()`], [`Routes`](crate::Routes), or a tower
+/// service in `service` (feature `tower`).
 ///
 /// It takes the job, or the job and a [`Context<S>`], and returns `()`, `Result<(), E>` or [`Outcome`].
 /// `M` tells the forms apart; it is always inferred.
@@ -78,7 +83,8 @@ pub struct Prepare<'a> {
     label = "not a handler",
     note = "a handler is `async fn(job: {J})` or `async fn(job: {J}, cx: Context<{S}>)`, or a closure of that form that returns a future",
     note = "what it shares comes from `.state(..)` through `cx.state()`, not from captured references",
-    note = "for code that blocks or computes use `blocking(fn)`"
+    note = "for code that blocks or computes use `blocking(fn)`",
+    note = "for a tower service use `service(svc)`, of the feature `tower`"
 )]
 pub trait Handler<M, J, S>: Send + Sync + 'static {
     /// What it returns: for `start` a [`HandlerResult`].

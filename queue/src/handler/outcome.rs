@@ -144,6 +144,8 @@ mod sealed {
     impl Sealed for () {}
     impl<E> Sealed for Result<(), E> {}
     impl Sealed for super::Outcome {}
+    #[cfg(feature = "tower")]
+    impl<R, E> Sealed for crate::handler::tower::Served<R, E> {}
 }
 
 /// What a handler may return: `()`, `Result<(), E>` with any `E` that becomes a boxed error, or [`Outcome`].

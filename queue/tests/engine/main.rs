@@ -29,3 +29,5 @@ mod spans;
 mod start;
 mod timeout;
 mod timeout_blocking;
+#[cfg(feature = "tower")]
+mod tower;
