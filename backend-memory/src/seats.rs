@@ -12,8 +12,8 @@ const LATE_MS: i32 = 10;
 enum Seat {
     /// Nobody sits here.
     Free,
-    /// A request waits here.
-    Idle,
+    /// A request waits here, at this place among the idle.
+    Idle(u32),
     /// The request was woken and has not looked yet.
     Called,
 }
@@ -100,9 +100,10 @@ impl Seats {
             u32::try_from(self.seats.len() - 1).unwrap_or(u32::MAX)
         });
         *seat = Some(at);
+        let place = u32::try_from(self.idle.len()).unwrap_or(u32::MAX);
         self.idle.push(at);
         let here = &mut self.seats[at as usize];
-        here.0 = Seat::Idle;
+        here.0 = Seat::Idle(place);
         let replaced = match &mut here.1 {
             Some(waker) if waker.will_wake(cx.waker()) => None,
             waker => waker.replace(cx.waker().clone()),
@@ -122,7 +123,13 @@ impl Seats {
         }
         match std::mem::replace(&mut self.seats[at as usize].0, Seat::Free) {
             Seat::Called => self.calling = false,
-            Seat::Idle => self.idle.retain(|&other| other != at),
+            Seat::Idle(place) => {
+                // All may stand up at once: no search, though the last to sit changes its place.
+                self.idle.swap_remove(place as usize);
+                if let Some(&moved) = self.idle.get(place as usize) {
+                    self.seats[moved as usize].0 = Seat::Idle(place);
+                }
+            }
             Seat::Free => {}
         }
     }
@@ -144,6 +151,6 @@ impl Seats {
     /// Everybody that waits, to be woken without the lock.
     #[must_use]
     pub(crate) fn everybody(&self) -> Vec<Waker> {
-        self.seats.iter().filter(|seat| seat.0 == Seat::Idle).filter_map(|seat| seat.1.clone()).collect()
+        self.seats.iter().filter(|seat| matches!(seat.0, Seat::Idle(_))).filter_map(|seat| seat.1.clone()).collect()
     }
 }

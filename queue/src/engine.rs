@@ -17,6 +17,9 @@ use crate::completion::{Fate, Observed};
 use crate::control::{Control, Phase};
 use crate::enqueue::Intake;
 use crate::health::Monitor;
+#[cfg(feature = "metrics")]
+use crate::log::contained;
+use crate::log::listens;
 use crate::policy::Policy;
 use crate::service::Calm;
 use crate::shutdown::{OnShutdown, Shutdown};
@@ -109,14 +112,14 @@ impl<W: Worker> Shared<W> {
     /// Whether somebody wants to hear of each attempt.
     #[inline]
     pub(crate) fn observes(&self) -> bool {
-        self.observed || tracing::span_enabled!(tracing::Level::INFO)
+        self.observed || listens!(span_enabled, INFO)
     }
 
     /// An attempt that somebody wants to hear of.
     pub(crate) fn observe(&self, meta: &Meta) -> Observed {
         #[cfg(feature = "metrics")]
         if let Some(metrics) = &self.metrics {
-            metrics.consumed();
+            contained(|| metrics.consumed());
         }
         Observed::begin(&self.home.queue, meta)
     }
@@ -127,7 +130,7 @@ impl<W: Worker> Shared<W> {
         let Some(completion) = observed.complete(&self.home.queue, fate) else { return };
         #[cfg(feature = "metrics")]
         if let Some(metrics) = &self.metrics {
-            metrics.ended(completion.end, completion.duration);
+            contained(|| metrics.ended(completion.end, completion.duration));
         }
         if let Some(hooks) = &self.hooks {
             hooks.call(completion, &self.tracker, &self.runtime);

@@ -50,6 +50,7 @@ mod enqueue;
 pub mod guide;
 mod handler;
 mod health;
+mod log;
 #[cfg(all(test, loom))]
 mod models;
 mod panic;

@@ -15,6 +15,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tokio_util::task::TaskTracker;
 
 use super::Completion;
+use crate::log::log;
 use crate::panic;
 
 /// How many calls may wait for something at once. One more is left out, and counted: a hook that never returns would
@@ -66,7 +67,8 @@ impl Hooks {
         let calls = &self.calls;
         if calls.waiting.load(Ordering::Relaxed) >= AT_ONCE {
             if calls.left_out.fetch_add(1, Ordering::Relaxed) == 0 {
-                tracing::warn!(
+                log!(
+                    warn,
                     waiting = AT_ONCE,
                     "Too many calls of `on_complete` wait for something; further ones are left out and counted."
                 );
@@ -127,7 +129,8 @@ impl Calls {
         self.panicked.fetch_add(1, Ordering::Relaxed);
         let place = panic::take_location();
         let place = place.as_ref().map(tracing::field::display);
-        tracing::error!(panic = %panic::message(payload), at = place, "The hook `on_complete` panicked.");
+        let message = panic::message(payload);
+        log!(error, panic = %message, at = place, "The hook `on_complete` panicked.");
     }
 }
 

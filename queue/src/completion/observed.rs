@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
+use super::{AttemptEnd, Completion, Fate};
+use crate::log::JobSpan;
 use queue_core::{JobId, Meta};
 use tokio::time::Instant;
-use tracing::Span;
-
-use super::{AttemptEnd, Completion, Fate};
 
 /// An attempt, from before its start until its verdict is carried out.
 #[derive(Debug)]
 pub(crate) struct Observed {
-    pub(crate) span: Span,
+    pub(crate) span: JobSpan,
     id: JobId,
     attempt: u32,
     began: Instant,
@@ -21,13 +20,15 @@ pub(crate) struct Observed {
 
 impl Observed {
     pub(crate) fn begin(queue: &str, meta: &Meta) -> Self {
-        let span = tracing::info_span!(
-            "job",
-            queue,
-            id = %meta.id,
-            attempt = meta.attempt,
-            outcome = tracing::field::Empty,
-        );
+        let span = JobSpan::new(|| {
+            tracing::info_span!(
+                "job",
+                queue,
+                id = %meta.id,
+                attempt = meta.attempt,
+                outcome = tracing::field::Empty,
+            )
+        });
         let Meta { id, attempt, .. } = *meta;
         Self { span, id, attempt, began: Instant::now(), end: None, error: Box::default() }
     }

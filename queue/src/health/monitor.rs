@@ -13,12 +13,16 @@ use super::{Health, HealthState};
 use crate::control::Phase;
 use crate::engine::Shared;
 use crate::handler::error_chain;
+use crate::log::log;
 
 /// After so long a slot that waits, and hears of no fetch, is no good sign: brokers are asked every few seconds.
 const STALLED: Duration = Duration::from_secs(30);
 
 /// A failure that repeats is logged once in so long.
 const LOG_EVERY: Duration = Duration::from_secs(1);
+
+/// How often a worker is asked that answers without a delivery, which the contract does not know: 50 times a second.
+const EMPTY: Duration = Duration::from_millis(20);
 
 /// How many events are kept for readers that lag.
 const EVENTS: usize = 64;
@@ -48,6 +52,8 @@ struct Seen {
     logged: Option<Instant>,
     /// Failures that were not logged since the last that was.
     unlogged: u64,
+    /// The last turn that was given to a request after an empty one.
+    empty: Option<Instant>,
 }
 
 impl Monitor {
@@ -78,6 +84,15 @@ impl Monitor {
         self.seen.lock().failing = false;
     }
 
+    /// A request was answered without a delivery. How long its slot waits: all slots together ask as often as one may.
+    pub(crate) fn empty_turn(&self) -> Duration {
+        let now = Instant::now();
+        let mut seen = self.seen.lock();
+        let turn = seen.empty.map_or(now, |last| last.max(now)) + EMPTY;
+        seen.empty = Some(turn);
+        turn - now
+    }
+
     /// A call failed. Told in the log once a second, whatever fails.
     pub(crate) fn failed(&self, error: &WorkerError, what: &str) {
         let text: Arc<str> = error_chain(error).into();
@@ -94,7 +109,7 @@ impl Monitor {
         };
         drop(seen);
         if let Some(unlogged) = unlogged {
-            tracing::warn!(error = %text, unlogged, "{what}");
+            log!(warn, error = %text, unlogged, "{what}");
         }
         self.events.note(Event::Failed(text));
     }
@@ -102,9 +117,7 @@ impl Monitor {
     /// The worker hands out nothing any more.
     pub(crate) fn close(&self) {
         if !self.closed.swap(true, Ordering::AcqRel) {
-            tracing::error!(
-                "The worker is closed though nobody asked it to end: the queue takes no more jobs from it."
-            );
+            log!(error, "The worker is closed though nobody asked it to end: the queue takes no more jobs from it.");
             self.events.note(Event::Closed);
         }
     }

@@ -20,6 +20,7 @@ use crate::completion::{AttemptEnd, Fate, Observed};
 use crate::control::Phase;
 use crate::engine::Shared;
 use crate::handler::{At, CancelReason, Chosen, HandlerResult, Judgement, Runs};
+use crate::log::{JobSpan, log};
 use crate::policy::Plan;
 
 /// What a slot's task has to wait for.
@@ -32,6 +33,8 @@ pub(super) enum Step<W: Worker> {
     Settle(SettlingOf<W>),
     /// The job is tried again in this slot, after a wait.
     Wait(UnsettledOf<W>, std::time::Duration),
+    /// Nothing starts any more: what is held goes back, though a handler still runs.
+    HandBack,
 }
 
 /// How the path goes on.
@@ -180,7 +183,7 @@ where
     ) -> Flow<W> {
         let Delivery { meta, payload, receipt } = delivery;
         let span = if OBSERVED { Some(self.observed.insert(self.shared.observe(&meta)).span.clone()) } else { None };
-        let _inside = span.as_ref().map(tracing::Span::enter);
+        let _inside = span.as_ref().map(JobSpan::enter);
         let policy = &self.shared.policy;
         let own;
         let plan = if H::CHOOSES || meta.extra.is_none() && policy.is_plain() {
@@ -247,7 +250,7 @@ where
     fn reject(&mut self, unsettled: UnsettledOf<W>, cause: Box<Cause>) -> Flow<W> {
         self.observed = None;
         let Meta { id, attempt, .. } = unsettled.meta;
-        tracing::warn!(job = %id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead; it was not started.");
+        log!(warn, job = %id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead; it was not started.");
         self.settle(unsettled, Verdict::Dead { cause })
     }
 
@@ -323,7 +326,7 @@ where
     /// A later poll of an attempt.
     fn resume(&mut self, mut running: Pin<&mut Option<H::Future>>, cx: &mut Context<'_>) -> Flow<W> {
         let span = self.observed.as_ref().map(|observed| observed.span.clone());
-        let _inside = span.as_ref().map(tracing::Span::enter);
+        let _inside = span.as_ref().map(JobSpan::enter);
         let polled = catch_unwind(AssertUnwindSafe(|| poll_running(running.as_mut(), cx)));
         let Some(current) = self.current.take() else { return self.resume_overdue(polled, running) };
         match polled {
@@ -353,9 +356,17 @@ where
             Some(why) if !current.stuck => self.stop(current, why, running, cx),
             None | Some(_) => {
                 self.current = Some(current);
-                Flow::Pending
+                self.sleep()
             }
         }
+    }
+
+    /// The slot sleeps while its handler waits. A shutdown first takes what the handler keeps from others.
+    fn sleep(&self) -> Flow<W> {
+        if self.held.is_empty() || self.shared.control.phase() < Phase::Stopping {
+            return Flow::Pending;
+        }
+        Flow::Step(Step::HandBack)
     }
 
     /// Follows what the slots were told while a handler runs. True if it shall be cancelled.
@@ -387,7 +398,7 @@ where
                     self.slot.counters.set_stuck(true);
                     self.shared.slots_changed.notify_waiters();
                     self.current = Some(Suspended { unsettled, plan, times_out: None, stuck: true });
-                    return Flow::Pending;
+                    return self.sleep();
                 }
                 self.overdue = true;
                 self.slot.counters.set_overdue(true);
@@ -412,12 +423,13 @@ where
                 self.slot.counters.set_stuck(true);
                 self.shared.slots_changed.notify_waiters();
             }
-            return Flow::Pending;
+            return self.sleep();
         }
         self.overdue = false;
         self.slot.counters.late.add(1);
         self.slot.counters.set_overdue(false);
-        tracing::warn!(
+        log!(
+            warn,
             panicked = polled.is_err(),
             "A blocking handler returned after its attempt had ended; its result changes nothing."
         );
@@ -481,7 +493,8 @@ fn drop_extra(extra: Box<queue_core::Extra>) {
 fn note_panicking_drop(panic: Box<dyn std::any::Any + Send>) {
     let place = crate::panic::take_location();
     let place = place.as_ref().map(tracing::field::display);
-    tracing::error!(panic = %crate::panic::message(panic), at = place, "A drop in a handler panicked.");
+    let message = crate::panic::message(panic);
+    log!(error, panic = %message, at = place, "A drop in a handler panicked.");
 }
 
 #[cold]

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::drive::{Drive, Flow, Step, dead, drop_guarded};
 use crate::completion::{AttemptEnd, Fate};
 use crate::handler::{CancelReason, HandlerResult, Judgement, Runs, error_chain};
+use crate::log::{listens, log};
 use crate::panic::{self, Location};
 use crate::policy::Plan;
 
@@ -31,7 +32,7 @@ impl<O> End<O> {
     pub(super) fn note(&self, meta: &Meta) {
         if let Self::Panicked(message, place) = self {
             let place = place.as_ref().map(tracing::field::display);
-            tracing::error!(job = %meta.id, attempt = meta.attempt, panic = %message, at = place, "The handler panicked.");
+            log!(error, job = %meta.id, attempt = meta.attempt, panic = %message, at = place, "The handler panicked.");
         }
     }
 }
@@ -129,7 +130,7 @@ where
             End::Stopped(CancelReason::LostOwnership(loss)) => {
                 counters.cancelled.add(1);
                 counters.lost.add(1);
-                tracing::warn!(job = %unsettled.meta.id, ?loss, "The job was taken over by somebody else; its handler was cancelled.");
+                log!(warn, job = %unsettled.meta.id, ?loss, "The job was taken over by somebody else; its handler was cancelled.");
                 drop_guarded(|| drop(unsettled));
                 self.completed(Fate::Lost);
                 Flow::Next
@@ -153,10 +154,10 @@ where
                 .deadline
                 .is_none_or(|deadline| Instant::now().checked_add(after).is_some_and(|next| next <= deadline));
             if in_time {
-                if self.observed.is_some() || tracing::enabled!(tracing::Level::INFO) {
+                if self.observed.is_some() || listens!(enabled, INFO) {
                     let text = error();
                     self.describe(&text);
-                    tracing::info!(job = %unsettled.meta.id, attempt, retry_in = ?after, error = %text, "The attempt failed; the job is tried again.");
+                    log!(info, job = %unsettled.meta.id, attempt, retry_in = ?after, error = %text, "The attempt failed; the job is tried again.");
                 } else {
                     drop_guarded(|| drop(error));
                 }
@@ -165,7 +166,7 @@ where
             reason = Reason::Deadline;
         }
         // A worker without dead letters has nobody to tell.
-        let read = self.shared.policy.keeps_dead || self.observed.is_some() || tracing::enabled!(tracing::Level::WARN);
+        let read = self.shared.policy.keeps_dead || self.observed.is_some() || listens!(enabled, WARN);
         let text = if read {
             error()
         } else {
@@ -174,7 +175,7 @@ where
         };
         self.describe(&text);
         let cause = Cause { reason, error: text };
-        tracing::warn!(job = %unsettled.meta.id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead.");
+        log!(warn, job = %unsettled.meta.id, attempt, reason = %cause.reason, error = %cause.error, "The job is dead.");
         self.settle(unsettled, dead(cause))
     }
 

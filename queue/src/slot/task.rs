@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
@@ -23,9 +23,6 @@ const YIELD_AFTER: usize = 256;
 
 /// The waits between two requests that fail.
 const BACKOFF: Backoff = Backoff::exponential().max(Duration::from_secs(5));
-
-/// The wait after a request that is answered without a delivery, which the contract does not know.
-const EMPTY: Duration = Duration::from_millis(20);
 
 /// What a request brought.
 enum Took {
@@ -73,8 +70,13 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             self.shared.watchdog.jobs_came();
             drive.suspended = false;
             drive.asked = asks;
+            let mut next = None;
             loop {
-                match poll_fn(|cx| drive.drive(running.as_mut(), cx)).await {
+                let step = match next.take() {
+                    Some(step) => step,
+                    None => poll_fn(|cx| drive.drive(running.as_mut(), cx)).await,
+                };
+                match step {
                     Step::Empty | Step::Control => break,
                     Step::Settle(mut settling) => {
                         let fate = settle(&self.shared, &self.slot, &mut settling).await;
@@ -86,6 +88,7 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                         drive.give_back();
                         drive.start_again(self.wait(unsettled, after).await);
                     }
+                    Step::HandBack => next = self.hand_back_beside(&mut drive, running.as_mut()).await,
                 }
             }
             max = if drive.suspended { 1 } else { (max * 2).min(share) };
@@ -114,7 +117,10 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                 if !drive.held.is_empty() {
                     return Took::Deliveries(drive.held.len() - kept);
                 }
-                EMPTY
+                if shared.control.phase() > Phase::Running {
+                    return Took::Closed;
+                }
+                shared.monitor.empty_turn()
             }
             Some(Err(RequestError::Worker(error))) => {
                 *failures += 1;
@@ -210,6 +216,31 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
             let mut settling = Settling::new(delivery.into(), Verdict::Return { after: Duration::ZERO });
             settle(&self.shared, &self.slot, &mut settling).await;
         }
+    }
+
+    /// The same while a handler runs. What it comes to meanwhile is done afterwards.
+    async fn hand_back_beside<M>(
+        &self,
+        drive: &mut Drive<'_, W, H, M, S>,
+        mut running: Pin<&mut Option<H::Future>>,
+    ) -> Option<Step<W>>
+    where
+        H: Runs<M, W::Job, S>,
+    {
+        let mut held = std::mem::take(&mut drive.held);
+        let mut back = Box::pin(self.hand_back(&mut held));
+        let mut step = None;
+        poll_fn(|cx| {
+            let back = back.as_mut().poll(cx);
+            if step.is_none()
+                && let Poll::Ready(next) = drive.drive(running.as_mut(), cx)
+            {
+                step = Some(next);
+            }
+            back
+        })
+        .await;
+        step
     }
 
     /// The wait of a job that keeps its slot. None: a shutdown cut it, and the job is at the worker again.

@@ -10,7 +10,7 @@ use crate::tokio;
 use queue::{Context, Handler, HandlerResult, Queue, Retry, Ring, RingBuilder, Stats, blocking};
 use tokio::time::sleep;
 
-use crate::common::{end, ms, quiet_panics};
+use crate::common::{end, ms};
 
 /// A job that may panic when it is dropped; a clone shares the fuse.
 #[derive(Clone)]
@@ -58,7 +58,6 @@ async fn survives<M: 'static>(
     handler: impl Handler<M, Bomb, (), Output: HandlerResult, Future: Send>,
     jobs: &[Bomb],
 ) -> Stats {
-    quiet_panics();
     let builder = Queue::with_worker(ring.build().unwrap()).slots(1).timeout(ms(50)).retry(retry);
     let queue = builder.start(handler).unwrap();
     for job in jobs {

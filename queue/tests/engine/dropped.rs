@@ -8,7 +8,7 @@ use crate::tokio;
 use queue::{Error, Outcome, Queue, Retry, Ring};
 use tokio::time::sleep;
 
-use crate::common::{LONG, end, ms, quiet_panics};
+use crate::common::{LONG, end, ms};
 
 /// A job that is counted while it lives, each clone for itself.
 struct Counted(Arc<AtomicUsize>, u32);
@@ -51,7 +51,6 @@ async fn every_end(job: Counted) -> Outcome {
 /// R-9, P-12: after a shutdown there is a job where the report or a dead letter has it, and none anywhere else.
 #[tokio::test(start_paused = true)]
 async fn every_job_that_ended_is_dropped() {
-    quiet_panics();
     let alive = Arc::new(AtomicUsize::new(0));
     let builder = Queue::with_worker(Ring::new()).slots(2).retry(Retry::fixed(1, ms(10))).timeout(ms(50));
     let queue = builder.start(every_end).unwrap();

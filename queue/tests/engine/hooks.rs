@@ -11,7 +11,7 @@ use queue::{AttemptEnd, Completion, Context, Error, Fate, Outcome, Queue, Reason
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use crate::common::{Broker, Gate, LONG, alive, end, ms, quiet_panics, settle_down, until};
+use crate::common::{Broker, Gate, LONG, alive, end, ms, settle_down, until};
 
 /// What a hook was told, in order.
 type Told = Arc<Mutex<Vec<Completion>>>;
@@ -121,7 +121,6 @@ impl Drop for Dropped {
 /// E-71
 #[tokio::test(start_paused = true)]
 async fn each_attempt_is_told_once_with_its_end() {
-    quiet_panics();
     let told = Told::default();
     let handler = async |job: &'static str, cx: Context| -> Outcome {
         sleep(ms(30)).await;
@@ -213,7 +212,6 @@ async fn a_panicking_hook_is_counted_and_later_ones_run() {
             assert!(!self.0, "planned: the drop of a hook panics");
         }
     }
-    quiet_panics();
     let turn = Arc::new(AtomicUsize::new(0));
     let hook = move |_: Completion| {
         let turn = turn.fetch_add(1, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use queue::{Context, Queue, Retry, Ring};
 use tokio::time::sleep;
 use tracing::level_filters::LevelFilter;
 
-use crate::common::{Log, allocations_here, dead, end, ms, quiet_panics};
+use crate::common::{Log, allocations_here, dead, end, ms};
 
 /// An error that counts how often it is formatted.
 #[derive(Debug, Clone)]
@@ -94,7 +94,6 @@ async fn a_level_switched_on_between_two_retries_counts_from_there() {
 /// E-62
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_logged_with_its_message_and_place() {
-    quiet_panics();
     let (log, _guard) = Log::listen(LevelFilter::ERROR);
     let line = Arc::new(AtomicU32::new(0));
     let at = line.clone();

@@ -9,7 +9,7 @@ use queue::core::Verdict;
 use queue::{Context, Error, Outcome, Queue, Reason, Retry};
 use tokio::time::{Instant, sleep};
 
-use crate::common::{Broker, Gate, LONG, Op, end, ms, quiet_panics, settle_down, until};
+use crate::common::{Broker, Gate, LONG, Op, end, ms, settle_down, until};
 
 /// E-36: one ack, and not before the handler has returned.
 #[tokio::test(start_paused = true)]
@@ -130,7 +130,6 @@ async fn shutdown_hands_a_waiting_retry_to_the_broker() {
 /// E-54, E-62, E-64
 #[tokio::test(start_paused = true)]
 async fn timeouts_and_panics_become_verdicts() {
-    quiet_panics();
     let broker = Broker::new();
     let handler = async |job: String| {
         assert!(job != "panics", "planned");
@@ -187,30 +186,4 @@ async fn a_running_job_goes_back_at_the_deadline() {
     );
     assert_eq!(broker.ready(), 3);
     assert!(matches!(broker.ops().last(), Some(Op::Shutdown)));
-}
-
-/// On a worker of share 1 only free slots ask, each for one; the worker is told how many there are.
-#[tokio::test(start_paused = true)]
-async fn only_free_slots_ask_and_each_for_one() {
-    let (broker, gate) = (Broker::new(), Gate::new());
-    let pass = gate.clone();
-    let handler = move |_: String| {
-        let pass = pass.clone();
-        async move { pass.pass().await }
-    };
-    let queue = Queue::with_worker(broker.clone()).slots(4).start(handler).unwrap();
-    for job in 0..6 {
-        queue.enqueue(job.to_string()).await.unwrap();
-    }
-    until(|| queue.stats().running == 4).await;
-    settle_down().await;
-    let requests = || broker.ops().iter().filter(|op| matches!(op, Op::Request(_))).count();
-    assert_eq!((requests(), broker.ready()), (4, 2), "nothing is fetched that could not start");
-    queue.resize(2).await.unwrap();
-    gate.open(6);
-    until(|| queue.stats().done == 6).await;
-    assert!(broker.ops().iter().all(|op| !matches!(op, Op::Request(max) if *max != 1)));
-    let told = |op| if let Op::Demand(demand) = op { Some((demand.slots, demand.ahead)) } else { None };
-    assert_eq!(broker.ops().into_iter().filter_map(told).collect::<Vec<_>>(), [(4, 0), (2, 0)]);
-    drop(end(&queue).await);
 }

@@ -13,7 +13,7 @@ use queue::{CancelReason, Context, Event, Events, HealthState, Queue, Reason, Re
 use tokio::time::{Instant, sleep};
 use tracing::level_filters::LevelFilter;
 
-use crate::common::{Broker, Gate, LONG, Log, Op, end, ms, quiet_panics, settle_down, until};
+use crate::common::{Broker, Gate, LONG, Log, Op, end, ms, settle_down, until};
 
 /// A lost job: its handler is told why and dropped, its slot is free, and nothing is settled.
 #[tokio::test(start_paused = true)]
@@ -203,7 +203,6 @@ async fn shutdown_cuts_the_wait_of_a_failed_request() {
 /// E-63: a codec that panics, and one that cannot read: dead with the raw body, and the slot goes on.
 #[tokio::test(start_paused = true)]
 async fn a_body_that_is_no_job_is_a_dead_letter() {
-    quiet_panics();
     let broker = Broker::new();
     let queue = Queue::with_worker(broker.clone()).slots(1).start(async |_: String| ()).unwrap();
     let bodies: [&[u8]; 3] = [b"\xff\xfe", b"panic", b"fine"];

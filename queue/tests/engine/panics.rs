@@ -8,12 +8,11 @@ use queue::{Context, Queue, Reason, Retry, Ring};
 use tokio::sync::Barrier;
 use tokio::time::sleep;
 
-use crate::common::{dead, end, ms, quiet_panics, until};
+use crate::common::{dead, end, ms, until};
 
 /// E-62
 #[tokio::test(start_paused = true)]
 async fn the_message_is_kept_and_the_slot_goes_on() {
-    quiet_panics();
     let tasks = Arc::new(Mutex::new(Vec::new()));
     let notes = tasks.clone();
     let handler = move |job: u32| {
@@ -43,7 +42,6 @@ async fn the_message_is_kept_and_the_slot_goes_on() {
 /// E-64
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_retried_or_dead_as_the_policy_says() {
-    quiet_panics();
     for inline in [false, true] {
         let handler = async |_: u32, cx: Context| assert!(cx.attempt() > 2, "planned");
         let retry = Retry::fixed(5, ms(10));
@@ -67,7 +65,6 @@ async fn a_panic_is_retried_or_dead_as_the_policy_says() {
 /// E-64: each has its own counter, also where one job has both.
 #[tokio::test(start_paused = true)]
 async fn panics_and_failures_are_counted_apart() {
-    quiet_panics();
     let handler = async |_: u32, cx: Context| {
         assert!(cx.attempt() != 1, "planned");
         Err::<(), _>("no")
@@ -83,7 +80,6 @@ async fn panics_and_failures_are_counted_apart() {
 /// E-65
 #[tokio::test(flavor = "multi_thread", worker_threads = 3)]
 async fn three_slots_survive_three_panics() {
-    quiet_panics();
     let barrier = Arc::new(Barrier::new(3));
     let meet = barrier.clone();
     let handler = move |job: u32| {

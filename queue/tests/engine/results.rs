@@ -12,12 +12,11 @@ use queue::{
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
-use crate::common::{LONG, dead, end, ms, quiet_panics, until};
+use crate::common::{LONG, dead, end, ms, until};
 
 /// E-35
 #[tokio::test(start_paused = true)]
 async fn one_slot_serves_every_kind_of_end() {
-    quiet_panics();
     let handler = async |job: &'static str, cx: Context| -> Result<(), &'static str> {
         match job {
             "error" => Err("error"),

@@ -86,6 +86,25 @@ async fn n_retries_are_n_and_one_attempts() {
     assert_eq!(attempts(&starts), [1]);
 }
 
+/// E-53
+#[tokio::test(start_paused = true)]
+async fn without_a_word_on_retries_a_job_that_always_fails_ends() {
+    let (queue, starts) = failing_by(Queue::with_worker(Ring::new()), u32::MAX);
+    queue.enqueue(1).await.unwrap();
+    // The longest waits that jitter can draw: 100 + 200 + 400 + 800 + 1,600 ms.
+    sleep(ms(3_100 + 5)).await;
+    assert_eq!((attempts(&starts), queue.stats().dead), ((1..=6).collect(), 1));
+    assert_eq!(dead(&queue).await[0].cause.reason, Reason::AttemptsExhausted);
+    sleep(LONG).await;
+    assert_eq!(starts.lock().len(), 6);
+    let moved = Queue::with_worker(Ring::once()).slots(1).start(async |_: u32| Err::<(), _>("no")).unwrap();
+    moved.enqueue(1).await.unwrap();
+    sleep(LONG).await;
+    assert_eq!((moved.stats().started, moved.stats().dead), (1, 1));
+    let guide = include_str!("../../src/guide.rs");
+    assert!(guide.contains("| 5 retries; none where the worker keeps no copy |"), "the default is in the docs");
+}
+
 /// Waits until a job waits for its retry, then shuts down with an hour to go.
 async fn cut(queue: &Queue<Ring<u32>>, waits: impl Fn(&queue::Stats) -> bool) -> Report<u32> {
     until(|| waits(&queue.stats())).await;

@@ -72,6 +72,25 @@ async fn jitter_is_full_and_on_from_the_first_retry() {
     assert!(waits.iter().any(|wait| *wait < 20) && waits.iter().any(|wait| *wait > 80));
 }
 
+/// E-52: of the queue and of a job, at the worker and in the slot.
+#[tokio::test(start_paused = true)]
+async fn a_fixed_wait_is_exact() {
+    for retry in [Retry::fixed(9, ms(250)), Retry::fixed(9, ms(250)).inline()] {
+        let (queue, starts) = failing(1, retry);
+        queue.enqueue(1).await.unwrap();
+        sleep(ms(60_000)).await;
+        queue.job(2).backoff(Backoff::fixed(ms(1))).enqueue().await.unwrap();
+        sleep(ms(60_000)).await;
+        for (job, wait) in [(1, ms(250)), (2, ms(1))] {
+            let starts = starts.lock();
+            let starts: Vec<_> = starts.iter().filter(|(other, _)| *other == job).map(|(_, at)| *at).collect();
+            assert_eq!(starts.len(), 10);
+            assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == wait), "{starts:?}");
+        }
+        drop(end(&queue).await);
+    }
+}
+
 /// What happens in a queue of one slot where job 1 fails once and job 2 does not.
 async fn one_fails_one_does_not(retry: Retry) -> (Queue<Ring<u32>>, Starts) {
     let starts = Starts::default();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::tokio;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use queue::core::codec::{Codec, Unencodable, Wire};
@@ -16,7 +17,7 @@ use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 use tracing::level_filters::LevelFilter;
 
-use crate::common::{Log, Text, dead, end, ms, quiet_panics, until};
+use crate::common::{Log, Text, dead, end, ms, until};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Email {
@@ -266,7 +267,6 @@ impl Codec<u32> for Broken {
 /// E-63, E-102
 #[tokio::test(start_paused = true)]
 async fn panics_of_a_route_are_contained() {
-    quiet_panics();
     let panics_at_once = |_: u32| -> std::future::Ready<()> { panic!("planned: before its future") };
     let panics_later = async |_: u32| -> Result<(), Error> {
         yield_now().await;

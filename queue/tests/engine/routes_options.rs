@@ -4,11 +4,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Backoff, Builder, Context, DeadLetters, Page, Queue, Reason, Retry, Ring, RouteOptions, Routed, Routes};
 use tokio::time::{Instant, sleep};
 
-use crate::common::{LONG, Spy, dead, end, ms, quiet_panics};
+use crate::common::{LONG, Spy, dead, end, ms};
 
 /// When each attempt started, of how many, and how many milliseconds it may take.
 type Starts = Arc<Mutex<Vec<(Instant, u32, Option<u128>)>>>;
@@ -178,7 +179,6 @@ async fn deadline_of_the_job_beats_the_route_and_that_the_queue() {
 /// E-64, E-19: whether a panic ends the job is the route's to say.
 #[tokio::test(start_paused = true)]
 async fn a_route_says_what_a_panic_does() {
-    quiet_panics();
     let panics = || at_once(|_: u64| panic!("planned"));
     let routes = Routes::new().on("again", panics()).on_with(
         "dead",

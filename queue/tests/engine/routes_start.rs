@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::tokio;
 use queue::core::Feature;
 use queue::{Builder, InvalidRoute, Queue, Retry, Ring, RouteOptions, Routed, Routes, StartError};
 use tokio::runtime::Handle;

@@ -144,6 +144,26 @@ async fn resize_up_starts_more_before_any_has_ended() {
     assert_eq!(end(&gated.queue).await.stats().done, 10);
 }
 
+/// E-26
+#[tokio::test(start_paused = true)]
+async fn resize_down_lets_all_that_run_end() {
+    let gated = gated(5, 10).await;
+    gated.runs(5).await;
+    gated.queue.resize(3).await.unwrap();
+    gated.runs(5).await;
+    sleep(LONG).await;
+    gated.runs(5).await;
+    let now = Instant::now();
+    for (ended, running) in [(1, 4), (2, 3), (3, 3), (4, 3), (7, 3), (8, 2)] {
+        gated.gate.open(ended - gated.ran.lock().len());
+        until(|| gated.ran.lock().len() == ended).await;
+        gated.runs(running).await;
+    }
+    assert_eq!((Instant::now(), gated.queue.stats().cut_short), (now, 0));
+    gated.gate.open(10);
+    assert_eq!(end(&gated.queue).await.stats().done, 10);
+}
+
 /// A resize that comes in the middle of a batch: each delivery is counted once.
 #[tokio::test(start_paused = true)]
 async fn a_resize_within_a_batch_counts_no_delivery_twice() {

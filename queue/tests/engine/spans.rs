@@ -5,12 +5,11 @@ use queue::{Context, Queue, Retry, Ring};
 use tokio::time::sleep;
 use tracing::level_filters::LevelFilter;
 
-use crate::common::{Log, end, ms, quiet_panics};
+use crate::common::{Log, end, ms};
 
 /// E-68
 #[tokio::test(start_paused = true)]
 async fn each_attempt_has_a_span_with_its_outcome() {
-    quiet_panics();
     let (log, _guard) = Log::listen(LevelFilter::INFO);
     let handler = async |job: &'static str, cx: Context| {
         tracing::info!(job, "Before the wait.");

@@ -10,7 +10,7 @@ use queue::core::Clock;
 use queue::{Context, Queue, Reason, Retry, Ring};
 use tokio::time::{Instant, sleep};
 
-use crate::common::{Gate, dead, end, ms, quiet_panics, until};
+use crate::common::{Gate, dead, end, ms, until};
 
 /// Notes when it is dropped.
 struct Guard(Arc<Mutex<Vec<Instant>>>);
@@ -220,7 +220,6 @@ async fn no_timeout_is_none_and_the_context_shows_the_one_there_is() {
 /// E-61
 #[tokio::test(start_paused = true)]
 async fn seven_jobs_one_panics_one_overruns() {
-    quiet_panics();
     let handler = async |job: u32| {
         assert!(job != 2, "planned");
         sleep(if job == 4 { ms(101 + 5) } else { ms(99) }).await;

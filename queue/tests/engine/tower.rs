@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
+use crate::tokio;
 use ::tower::util::BoxCloneSyncService;
 use ::tower::{BoxError, Service, ServiceBuilder, service_fn};
 use queue::{
@@ -14,7 +15,7 @@ use queue::{
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
-use crate::common::{Gate, LONG, dead, end, ms, quiet_panics, until};
+use crate::common::{Gate, LONG, dead, end, ms, until};
 
 /// A running handler of any kind.
 type Run<R> = Pin<Box<dyn Future<Output = Result<R, Error>> + Send>>;
@@ -103,7 +104,6 @@ impl Service<u32> for Readiness {
 async fn results<M: 'static>(
     handler: impl Handler<M, u32, (), Output: HandlerResult, Future: Send>,
 ) -> (String, Vec<String>) {
-    quiet_panics();
     let builder = Queue::with_worker(Ring::new()).slots(1).retry(Retry::fixed(2, ms(10))).timeout(ms(100));
     let queue = builder.start(handler).unwrap();
     queue.enqueue_many(1..=8).await.unwrap();
@@ -138,7 +138,6 @@ async fn a_service_fares_as_a_plain_handler() {
 /// E-41: what happens while it gets ready happens to the attempt.
 #[tokio::test(start_paused = true)]
 async fn readiness_that_fails_panics_or_never_comes_is_the_attempt_s() {
-    quiet_panics();
     let cases: [(fn(&mut Context<'_>) -> _, _, _); 4] = [
         (|_| Poll::Ready(Err(Error::new("no printer"))), "attempts exhausted: no printer", [2, 0, 0]),
         (|_| Poll::Ready(Err(Error::permanent("on fire"))), "permanent error: on fire", [1, 0, 0]),

@@ -57,6 +57,39 @@ fn no_other_module_names_a_worker() {
     }
 }
 
+/// All code of the library: its lines without comments.
+fn code(folder: &std::path::Path, lines: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            code(&path, lines);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let text = text.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+            lines.extend(text.map(|line| format!("{}: {line}", path.display())));
+        }
+    }
+}
+
+/// E-90: nor does it ask for what could.
+#[test]
+fn the_library_ends_no_process_and_listens_for_no_signal() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut lines = Vec::new();
+    for part in ["queue", "queue-core", "backend-memory"] {
+        code(&root.join(part).join("src"), &mut lines);
+        let manifest = std::fs::read_to_string(root.join(part).join("Cargo.toml")).unwrap();
+        let needs = manifest.split_once("\n[dependencies]").unwrap().1;
+        let needs = needs.split_once("\n[").unwrap().0;
+        lines.extend(needs.lines().map(|line| format!("{part}: {line}")));
+    }
+    assert!(lines.len() > 3_000, "{} lines are not all of them", lines.len());
+    let enders =
+        ["process::exit", "abort(", "exit(", "raise(", "signal::", "\"signal\"", "sigaction", "ctrl_c", "signal-hook"];
+    let ends = |line: &&String| enders.iter().any(|ender| line.contains(ender));
+    assert_eq!(lines.iter().filter(ends).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
 /// E-103
 #[tokio::test(start_paused = true)]
 async fn an_enqueuer_in_its_own_state_keeps_no_engine_alive() {

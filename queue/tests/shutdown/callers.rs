@@ -1,14 +1,13 @@
 //! Who may ask for a shutdown, how often, until when, and from where.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::common::{assert_ring_adds_up, assert_tasks_gone, fill, settle_down};
+use crate::common::{assert_ring_adds_up, fill, settle_down};
 use crate::tokio;
 use queue::{Context, Queue, Ring, blocking};
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 const LONG: Duration = Duration::from_secs(10);
@@ -131,15 +130,6 @@ async fn intake_closes_with_the_call() {
     assert_eq!((report.unwrap().stats().accepted, job), (0, 1));
 }
 
-/// The same for the drop of the last handle: nobody is left to run a job.
-#[tokio::test(start_paused = true)]
-async fn intake_closes_with_the_last_handle() {
-    let queue = Queue::with_worker(Ring::new()).slots(1).start(a_second).unwrap();
-    let enqueuer = queue.enqueuer();
-    drop(queue);
-    assert_eq!(enqueuer.try_enqueue(1).await.unwrap_err().into_job(), 1);
-}
-
 /// A handler that ends its own queue: nobody waits for ever, and its call answers at its deadline.
 #[tokio::test(start_paused = true)]
 async fn a_handler_may_shut_its_queue_down() {
@@ -164,28 +154,4 @@ async fn a_handler_may_shut_its_queue_down() {
     let report = queue.shutdown(SHORT).await.unwrap();
     assert_eq!((answered.load(Ordering::SeqCst), report.is_complete(), start.elapsed()), (1, true, SHORT));
     assert_eq!((report.stats().done, report.stats().returned), (1, 2));
-}
-
-/// The last handle goes inside a handler: the engine ends, the handler too.
-#[tokio::test(start_paused = true)]
-async fn the_last_handle_may_go_inside_a_handler() {
-    let slot = Arc::new(parking_lot::Mutex::new(None::<Queue<Ring<u64>>>));
-    let told = Arc::new(AtomicBool::new(false));
-    let state = (slot.clone(), told.clone(), Arc::new(Semaphore::new(0)));
-    type State = (Arc<parking_lot::Mutex<Option<Queue<Ring<u64>>>>>, Arc<AtomicBool>, Arc<Semaphore>);
-    let handler = async |_: u64, cx: Context<State>| {
-        let (slot, told, gate) = cx.state();
-        gate.acquire().await.unwrap().forget();
-        drop(slot.lock().take());
-        told.store(cx.cancelled().await == queue::CancelReason::Shutdown, Ordering::SeqCst);
-    };
-    let tasks = tokio::runtime::Handle::current().metrics();
-    let before = tasks.num_alive_tasks();
-    let queue = Queue::with_worker(Ring::new()).slots(2).state(state.clone()).start(handler).unwrap();
-    queue.enqueue(1).await.unwrap();
-    settle_down(|| queue.stats().running == 1).await;
-    *slot.lock() = Some(queue);
-    state.2.add_permits(1);
-    assert_tasks_gone(&tasks, before).await;
-    assert!(told.load(Ordering::SeqCst));
 }

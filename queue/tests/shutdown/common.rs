@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use queue::core::{
-    Capabilities, Clock, DeliveryOf, Demand, Durability, Entry, Feature, Refusal, RequestError, Room, SettlingOf,
-    Tally, Tier, Verdict, WorkerError,
+    Capabilities, Clock, DeliveryOf, Demand, Durability, Entry, EventLog, Events, Feature, Refusal, RequestError, Room,
+    SettlingOf, Tally, Tier, Verdict, WorkerError,
 };
 use queue::{Enqueuer, Queue, Retries, Ring, Stats, Worker};
 use tokio::sync::Notify;
@@ -39,6 +39,21 @@ pub(crate) struct Broker<J: Clone + Send + 'static> {
     pub(crate) faults: Arc<Faults>,
     /// The verdicts, in order.
     pub(crate) verdicts: Arc<parking_lot::Mutex<Vec<Verdict>>>,
+    /// What it was asked, in order.
+    pub(crate) journal: Journal,
+    events: Option<EventLog>,
+}
+
+/// What happened, in order.
+pub(crate) type Journal = Arc<parking_lot::Mutex<Vec<&'static str>>>;
+
+/// A request that waits.
+struct Asking<'a>(&'a Journal);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.lock().push("request over");
+    }
 }
 
 impl<J: Clone + Send + 'static> Broker<J> {
@@ -53,7 +68,15 @@ impl<J: Clone + Send + 'static> Broker<J> {
             accepted: AtomicU64::new(0),
             faults: Arc::default(),
             verdicts: Arc::default(),
+            journal: Journal::default(),
+            events: None,
         }
+    }
+
+    /// It tells what happens to its connection.
+    pub(crate) fn with_events(mut self, events: &EventLog) -> Self {
+        self.events = Some(events.clone());
+        self
     }
 
     /// It hands out so many at once.
@@ -90,6 +113,8 @@ impl<J: Clone + Send + 'static> Worker for Broker<J> {
     fn demand(&self, _: Demand) {}
 
     async fn request(&self, max: usize, into: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), RequestError> {
+        self.journal.lock().push("request");
+        let _asking = Asking(&self.journal);
         loop {
             hang_if(&self.faults.request_hangs).await;
             let changed = self.changed.notified();
@@ -107,9 +132,15 @@ impl<J: Clone + Send + 'static> Worker for Broker<J> {
     async fn settle(&self, batch: &mut [SettlingOf<Self>]) -> Result<(), WorkerError> {
         hang_if(&self.faults.settle_hangs).await;
         tokio::task::yield_now().await;
-        self.verdicts
-            .lock()
-            .extend(batch.iter().filter_map(|settling| settling.asked().map(|(_, verdict)| verdict.clone())));
+        for (_, verdict) in batch.iter().filter_map(|settling| settling.asked()) {
+            self.journal.lock().push(match verdict {
+                Verdict::Ack => "ack",
+                Verdict::Return { .. } => "return",
+                Verdict::Retry { .. } => "retry",
+                Verdict::Dead { .. } => "dead",
+            });
+            self.verdicts.lock().push(verdict.clone());
+        }
         self.server.settle(batch).await
     }
 
@@ -120,6 +151,7 @@ impl<J: Clone + Send + 'static> Worker for Broker<J> {
 
     async fn shutdown(&self, _: Instant, _: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), WorkerError> {
         self.close();
+        self.journal.lock().push("end");
         hang_if(&self.faults.shutdown_hangs).await;
         assert!(!self.faults.shutdown_panics.load(Ordering::SeqCst), "the worker's own panic");
         if self.faults.shutdown_fails.load(Ordering::SeqCst) {
@@ -140,6 +172,10 @@ impl<J: Clone + Send + 'static> Worker for Broker<J> {
         let mut tally = Tally::default();
         tally.accepted = self.accepted.load(Ordering::SeqCst);
         tally
+    }
+
+    fn events(&self) -> Events {
+        self.events.as_ref().map_or_else(Events::none, EventLog::events)
     }
 }
 

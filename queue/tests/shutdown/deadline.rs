@@ -33,7 +33,7 @@ fn broker(share: usize) -> (Server<u64>, Broker<u64>, Arc<Faults>) {
     (server, worker, faults)
 }
 
-/// E-81: nothing was ever started, or all is paused.
+/// E-28, E-81: nothing was ever started, or all is paused.
 #[tokio::test(start_paused = true)]
 async fn a_queue_without_slots_ends_at_once() {
     let (metrics, before) = tasks();
@@ -42,7 +42,9 @@ async fn a_queue_without_slots_ends_at_once() {
     let idle = Queue::with_worker(Ring::new()).slots(0).start(async |_: u64| ()).unwrap();
     let paused = Queue::with_worker(Ring::new()).slots(2).start(async |_: u64| ()).unwrap();
     paused.worker().pause().await.unwrap();
-    for queue in [&producer, &idle, &paused] {
+    let resized = Queue::with_worker(Ring::new()).slots(2).start(async |_: u64| ()).unwrap();
+    resized.resize(0).await.unwrap();
+    for queue in [&producer, &idle, &paused, &resized] {
         fill(queue, 3).await;
         let report = in_time(queue).await.unwrap();
         assert_eq!((report.stats().returned, report.unrun(), report.is_complete()), (3, 3, true));

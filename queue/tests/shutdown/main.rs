@@ -7,11 +7,14 @@ mod tokio;
 
 mod callers;
 mod common;
+mod crowd;
 mod deadline;
 mod erased;
 mod hostile;
 mod inside;
+mod last_handle;
 mod living;
+mod order;
 mod races;
 mod report;
 mod stats;

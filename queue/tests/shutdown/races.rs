@@ -132,7 +132,7 @@ async fn whoever_waits_hears_that_the_queue_will_never_start() {
     assert!(matches!(enqueuer.try_enqueue(3).await, Err(queue::EnqueueError::Closed(3))));
 }
 
-/// A start and a shutdown with one job between them: it is run once or returned.
+/// E-84
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_may_meet_its_shutdown() {
     let before = Handle::current().metrics().num_alive_tasks();

@@ -117,7 +117,13 @@ async fn a_broker_gets_its_jobs_back_untouched_and_at_once() {
     fill_early(&builder.enqueuer(), 8).await;
     let queue = builder.start(gated).unwrap();
     settle_down(|| queue.stats().running == 1 && queue.stats().held == 3).await;
-    let (report, ()) = tokio::join!(queue.shutdown(LONG), async { gate.add_permits(8) });
+    // What is held goes back while the job before it still runs.
+    let returned = async {
+        settle_down(|| server.len() == 7).await;
+        assert_eq!((queue.stats().running, queue.stats().returned), (1, 3));
+        gate.add_permits(8);
+    };
+    let (report, ()) = tokio::join!(queue.shutdown(LONG), returned);
     let report = report.unwrap();
     assert_eq!((report.stats().done, report.stats().returned, report.unrun(), server.len()), (1, 3, 0, 7));
     assert_broker_adds_up(report.stats());

@@ -11,6 +11,7 @@ use crate::common::{
     Broker, Server, assert_attempts_add_up, assert_broker_adds_up, assert_ring_adds_up, fill, fill_early, settle_down,
 };
 use crate::tokio;
+use queue::core::{Event, EventLog};
 use queue::{Context, Outcome, Queue, Retry, Ring, Stats, Worker};
 use tokio::sync::Semaphore;
 
@@ -83,6 +84,7 @@ fn assert_attempts_add_up_live(stats: &Stats) {
     assert!((ended..=ended + 4).contains(&stats.started), "{stats:?}");
 }
 
+/// E-91
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn live_readings_of_a_ring_add_up() {
     let ring = Ring::builder().capacity(1_000).build().unwrap();
@@ -97,6 +99,7 @@ async fn live_readings_of_a_ring_add_up() {
     assert_attempts_add_up(stats);
 }
 
+/// E-92
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn live_readings_of_a_broker_add_up() {
     let server = Server::default();
@@ -109,11 +112,30 @@ async fn live_readings_of_a_broker_add_up() {
     assert_eq!(report.stats().held + report.stats().running, 0);
 }
 
-/// While the handlers are gated the gauges are exact.
+/// E-92
+#[tokio::test(start_paused = true)]
+async fn a_process_that_only_consumes_has_accepted_nothing() {
+    let server = Server::default();
+    let producer = Queue::with_worker(Broker::new(&server)).producer().unwrap();
+    fill(&producer, 100).await;
+    let consumer = Queue::with_worker(Broker::new(&server)).slots(4).start(async |_: u64| ()).unwrap();
+    settle_down(|| consumer.stats().done == 100).await;
+    let (produced, consumed) = (producer.stats(), consumer.stats());
+    assert_eq!((consumed.received, consumed.done, consumed.accepted), (100, 100, 0));
+    assert_eq!((produced.received, produced.done, produced.accepted), (0, 0, 100));
+    assert_broker_adds_up(&consumed);
+}
+
+/// E-91: while the handlers are gated the gauges are exact.
 #[tokio::test(start_paused = true)]
 async fn gauges_are_exact_while_nothing_moves() {
-    let gate = Arc::new(Semaphore::new(0));
-    let gated = async |_: u64, cx: Context<Arc<Semaphore>>| cx.state().acquire().await.unwrap().forget();
+    let gate = Arc::new((Semaphore::new(0), AtomicU64::new(0)));
+    let gated = async |_: u64, cx: Context<Arc<(Semaphore, AtomicU64)>>| {
+        let (gate, inside) = &**cx.state();
+        inside.fetch_add(1, Ordering::SeqCst);
+        gate.acquire().await.unwrap().forget();
+        inside.fetch_sub(1, Ordering::SeqCst);
+    };
     let queue = Queue::with_worker(Ring::new()).slots(3).state(gate.clone()).start(gated).unwrap();
     fill(&queue, 20).await;
     queue.job(20).delay(LONG).enqueue().await.unwrap();
@@ -121,12 +143,15 @@ async fn gauges_are_exact_while_nothing_moves() {
     let stats = queue.stats();
     assert_eq!((stats.queued, stats.held, stats.running, stats.waiting, stats.slots), (17, 0, 3, 1, 3));
     assert_eq!(stats.queued + stats.waiting, queue.worker().len() as u64);
-    gate.add_permits(2);
+    assert_eq!(stats.running, gate.1.load(Ordering::SeqCst));
+    gate.0.add_permits(2);
     settle_down(|| queue.stats().done == 2 && queue.stats().running == 3).await;
+    assert_eq!(gate.1.load(Ordering::SeqCst), 3);
     assert_eq!(queue.stats().queued, 15);
     assert_ring_adds_up(&queue.stats());
 }
 
+/// E-93
 #[tokio::test(start_paused = true)]
 async fn each_end_is_counted_once() {
     let handler = async |job: u64| match job {
@@ -142,7 +167,7 @@ async fn each_end_is_counted_once() {
     assert_attempts_add_up(&stats);
 }
 
-/// All five ends of an attempt, and a resize that ends the slots that counted them.
+/// E-95: all five ends of an attempt, and a resize that ends the slots that counted them.
 #[tokio::test(start_paused = true)]
 async fn a_resize_resets_no_counter() {
     let handler = async |job: u64| match job {
@@ -166,6 +191,26 @@ async fn a_resize_resets_no_counter() {
         expected.slots = slots as u64;
         assert_eq!(queue.stats(), expected);
     }
+}
+
+/// E-95
+#[tokio::test(start_paused = true)]
+async fn a_reconnect_resets_no_counter() {
+    let (server, events) = (Server::default(), EventLog::new(8));
+    let worker = Broker::new(&server).with_events(&events);
+    let queue = Queue::with_worker(worker).slots(2).retry(Retry::none()).state(Arc::default()).start(mixed).unwrap();
+    fill(&queue, 15).await;
+    settle_down(|| queue.stats().done + queue.stats().dead == 15).await;
+    let before = queue.stats();
+    assert_eq!((before.ok, before.failed, before.panicked), (11, 3, 1));
+    for reconnects in 1..=3 {
+        events.note(Event::Disconnected("gone".into()));
+        events.note(Event::Connected);
+        settle_down(|| queue.health().reconnects == reconnects).await;
+        assert_eq!(queue.stats(), before);
+    }
+    queue.enqueue(0).await.unwrap();
+    settle_down(|| queue.stats().started == before.started + 1).await;
 }
 
 /// A change of control between two jobs of a batch leaves the slot its jobs, which were received once.

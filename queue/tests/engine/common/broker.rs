@@ -2,7 +2,8 @@
 //! that can be lost, no delays. It keeps a record of all that it is asked.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -37,8 +38,8 @@ impl Codec<String> for Text {
     }
 }
 
-/// What a delivery is known by.
-pub struct Slip(Ownership);
+/// What a delivery is known by. Its lease is extended while the second part lives.
+pub struct Slip(Ownership, #[expect(dead_code, reason = "held for its life")] Arc<()>);
 
 impl Receipt for Slip {
     fn ownership(&self) -> Option<&Ownership> {
@@ -55,6 +56,8 @@ impl Receipt for Slip {
 pub enum Op {
     Demand(Demand),
     Request(usize),
+    /// It was answered, or dropped.
+    RequestOver,
     FailedRequest(Instant),
     FailedSettle,
     Settled(Verdict, Meta, Option<Bytes>),
@@ -67,6 +70,8 @@ pub enum Op {
 struct State {
     ready: VecDeque<(Meta, Bytes)>,
     owned: Vec<(JobId, Ownership)>,
+    leases: Vec<(JobId, Weak<()>)>,
+    settle_takes: Duration,
     ops: Vec<Op>,
     request_errors: VecDeque<WorkerError>,
     settle_errors: VecDeque<WorkerError>,
@@ -107,6 +112,30 @@ impl Broker {
     /// Tells of `event`.
     pub fn note(&self, event: Event) {
         self.log.as_ref().unwrap().note(event);
+    }
+
+    /// It hands out up to so many at once.
+    pub fn with_share(mut self, share: usize) -> Self {
+        self.capabilities = Arc::new((*self.capabilities).clone().with_share(share));
+        self
+    }
+
+    /// A verdict is carried out so long after it came.
+    pub fn settle_takes(&self, time: Duration) {
+        self.state.lock().settle_takes = time;
+    }
+
+    /// The jobs whose lease is extended: their receipts live.
+    pub fn leased(&self) -> Vec<JobId> {
+        let state = self.state.lock();
+        state.leases.iter().filter(|(_, lease)| lease.strong_count() > 0).map(|(id, _)| *id).collect()
+    }
+
+    /// How many requests wait.
+    pub fn waiting(&self) -> usize {
+        let ops = self.ops();
+        let count = |what: fn(&Op) -> bool| ops.iter().filter(|op| what(op)).count();
+        count(|op| matches!(op, Op::Request(_))) - count(|op| matches!(op, Op::RequestOver))
     }
 
     /// What it was asked so far.
@@ -160,7 +189,7 @@ impl Broker {
         self.more.notify_one();
     }
 
-    fn take(&self, into: &mut VecDeque<DeliveryOf<Self>>) -> Option<Result<(), RequestError>> {
+    fn take(&self, max: usize, into: &mut VecDeque<DeliveryOf<Self>>) -> Option<Result<(), RequestError>> {
         let mut state = self.state.lock();
         if let Some(error) = state.request_errors.pop_front() {
             state.ops.push(Op::FailedRequest(Instant::now()));
@@ -169,13 +198,19 @@ impl Broker {
         if state.closed {
             return Some(Err(RequestError::Closed));
         }
-        let (meta, body) = state.ready.pop_front()?;
+        if state.ready.is_empty() {
+            return None;
+        }
+        for _ in 0..max {
+            let Some((meta, body)) = state.ready.pop_front() else { break };
+            let (ownership, lease) = (Ownership::new(), Arc::new(()));
+            state.owned.push((meta.id, ownership.clone()));
+            state.leases.push((meta.id, Arc::downgrade(&lease)));
+            into.push_back(Delivery { meta, payload: Encoded::new(Text, body), receipt: Slip(ownership, lease) });
+        }
         if !state.ready.is_empty() {
             self.more.notify_one();
         }
-        let ownership = Ownership::new();
-        state.owned.push((meta.id, ownership.clone()));
-        into.push_back(Delivery { meta, payload: Encoded::new(Text, body), receipt: Slip(ownership) });
         Some(Ok(()))
     }
 
@@ -197,6 +232,15 @@ impl Broker {
             }
             Verdict::Return { .. } => self.put_back(meta, body),
         }
+    }
+}
+
+/// A request that waits.
+struct Asking<'a>(&'a Broker);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.keep(Op::RequestOver);
     }
 }
 
@@ -230,9 +274,10 @@ impl Worker for Broker {
 
     async fn request(&self, max: usize, into: &mut VecDeque<DeliveryOf<Self>>) -> Result<(), RequestError> {
         self.keep(Op::Request(max));
+        let _asking = Asking(self);
         loop {
             let more = self.more.notified();
-            if let Some(answer) = self.take(into) {
+            if let Some(answer) = self.take(max, into) {
                 return answer;
             }
             more.await;
@@ -241,6 +286,10 @@ impl Worker for Broker {
 
     async fn settle(&self, batch: &mut [SettlingOf<Self>]) -> Result<(), WorkerError> {
         yield_now().await;
+        let time = self.state.lock().settle_takes;
+        if !time.is_zero() {
+            tokio::time::sleep(time).await;
+        }
         let failure = self.state.lock().settle_errors.pop_front();
         if let Some(error) = failure {
             self.keep(Op::FailedSettle);

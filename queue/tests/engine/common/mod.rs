@@ -11,7 +11,6 @@ pub use log::Log;
 pub use spy::Spy;
 
 use std::sync::Arc;
-use std::sync::Once;
 use std::time::{Duration, SystemTime};
 
 use queue::core::{Durability, Payload};
@@ -63,22 +62,6 @@ pub async fn settle_down() {
     for _ in 0..200 {
         yield_now().await;
     }
-}
-
-/// Panics whose text starts with `planned` print nothing from here on.
-pub fn quiet_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            let payload = info.payload();
-            let text = payload.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-            if !text.is_none_or(|text| text.starts_with("planned")) {
-                before(info);
-            }
-        }));
-    });
 }
 
 /// How many tasks live on this runtime.

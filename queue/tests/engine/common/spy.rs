@@ -1,4 +1,4 @@
-//! A worker that counts what is asked of another.
+//! A worker that counts what is asked of another, and may answer requests in its place.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -12,9 +12,13 @@ use queue::core::{
 use queue::{Retries, Worker};
 use tokio::time::Instant;
 
+/// What a request is answered before it is passed on, by its number from 0 on. None: it is passed on.
+type Answer = Box<dyn Fn(usize) -> Option<Result<(), RequestError>> + Send + Sync>;
+
 /// Passes every call on, and counts it.
 pub struct Spy<W> {
     inner: W,
+    answer: Answer,
     pub calls: Arc<Calls>,
 }
 
@@ -29,7 +33,15 @@ pub struct Calls {
 
 impl<W> Spy<W> {
     pub fn new(inner: W) -> Self {
-        Self { inner, calls: Arc::default() }
+        Self::answering(inner, |_| None)
+    }
+
+    /// Requests are answered by `answer`, which may panic.
+    pub fn answering(
+        inner: W,
+        answer: impl Fn(usize) -> Option<Result<(), RequestError>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { inner, answer: Box::new(answer), calls: Arc::default() }
     }
 
     fn called(&self) -> &W {
@@ -79,7 +91,10 @@ impl<W: Worker> Worker for Spy<W> {
     }
 
     async fn request(&self, max: usize, into: &mut VecDeque<Delivery<W>>) -> Result<(), RequestError> {
-        self.calls.requests.fetch_add(1, Ordering::Relaxed);
+        let number = self.calls.requests.fetch_add(1, Ordering::Relaxed);
+        if let Some(answer) = (self.answer)(number) {
+            return answer;
+        }
         let before = into.len();
         let answer = {
             let mut request = pin!(self.called().request(max, into));
