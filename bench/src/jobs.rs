@@ -32,8 +32,9 @@ pub const fn sum_of(jobs: u64) -> u64 {
     (jobs * jobs.saturating_sub(1)) / 2
 }
 
+/// Adds a job, as every handler does once for each that it ends.
 #[inline]
-fn add(job: u64) {
+pub fn add(job: u64) {
     // One thread writes, so load and store need not be one step. Release, for who reads the sum.
     SUM.with(|sum| sum.0.store(sum.0.load(Ordering::Relaxed).wrapping_add(job), Ordering::Release));
 }

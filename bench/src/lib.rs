@@ -19,9 +19,9 @@ mod measure;
 mod noise;
 mod options;
 
-pub use engine::{CAPACITY, Shape, Subject, engine};
+pub use engine::{CAPACITY, Runtimes, Shape, Subject, engine, ring, rows};
 pub use floors::Floor;
-pub use measure::{Row, measure};
+pub use measure::{Row, Waits, measure, measure_waits};
 pub use options::Options;
 
 /// The exact time.

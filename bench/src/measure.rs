@@ -15,7 +15,10 @@ pub struct Row<'a> {
     name: String,
     floor: Option<Floor>,
     jobs: u64,
-    counts: bool,
+    /// Of how many jobs allocations are counted; 0: they are not.
+    counting: u64,
+    /// Cores are timed, not the run.
+    work: bool,
     run: Box<dyn FnMut(u64) -> Duration + 'a>,
 }
 
@@ -23,7 +26,7 @@ impl<'a> Row<'a> {
     /// A row that `run`s so many jobs (or operations) at a time, checks that they did what they should, and answers how long they took.
     #[must_use]
     pub fn new(name: impl Into<String>, jobs: u64, run: impl FnMut(u64) -> Duration + 'a) -> Self {
-        Self { name: name.into(), floor: None, jobs, counts: true, run: Box::new(run) }
+        Self { name: name.into(), floor: None, jobs, counting: 200_000, work: false, run: Box::new(run) }
     }
 
     /// Compared with `floor`, which is read before and after each run.
@@ -33,10 +36,17 @@ impl<'a> Row<'a> {
         self
     }
 
-    /// Without a count of allocations.
+    /// Counts the allocations of so many jobs, where 200,000 would be too many or too few; of none, where it is 0.
     #[must_use]
-    pub const fn uncounted(mut self) -> Self {
-        self.counts = false;
+    pub const fn counting(mut self, jobs: u64) -> Self {
+        self.counting = jobs;
+        self
+    }
+
+    /// For runs that mostly wait: what counts is how long cores worked.
+    #[must_use]
+    pub const fn work(mut self) -> Self {
+        self.work = true;
         self
     }
 }
@@ -56,7 +66,7 @@ struct Sample {
     /// Nanoseconds of the floor: the mean of before and after.
     floor: Option<f64>,
     /// How many cores were busy.
-    cores: f64,
+    cores: Option<f64>,
 }
 
 /// What was seen of a row.
@@ -113,8 +123,8 @@ fn sample(options: &Options, row: &mut Row<'_>, round: usize, seen: &mut Seen) {
         let after = row.floor.and_then(|floor| floor.clean(options));
         let floor = before.zip(after).map(|(before, after)| f64::midpoint(before, after));
         if !usage.is_noisy(wall) && floor.is_some() == row.floor.is_some() {
-            let ns = per_job(wall, jobs);
-            seen.samples.push(Sample { round, ns, floor, cores: usage.cores(wall) });
+            let ns = per_job(if row.work { usage.worked() } else { wall }, jobs);
+            seen.samples.push(Sample { round, ns, floor, cores: Some(usage.cores(wall)) });
             return;
         }
         seen.dropped += 1;
@@ -125,9 +135,9 @@ fn sample(options: &Options, row: &mut Row<'_>, round: usize, seen: &mut Seen) {
 ///
 /// The median of three, for a queue that grew in one of two runs (a list of sleepers) would show in their difference.
 fn allocs(options: &Options, row: &mut Row<'_>) -> Option<f64> {
-    let jobs = options.scale(200_000);
+    let jobs = options.scale(if row.counting == 0 { row.jobs } else { row.counting });
     (row.run)(jobs);
-    if !row.counts {
+    if row.counting == 0 {
         return None;
     }
     let mut count = |jobs| {
@@ -157,8 +167,8 @@ fn line(options: &Options, row: &Row<'_>, seen: &Seen) -> String {
     let mut samples = String::new();
     for Sample { round, ns, floor, cores } in &seen.samples {
         let comma = if samples.is_empty() { "" } else { "," };
-        let floor = number(*floor);
-        write!(samples, r#"{comma}{{"round":{round},"ns":{ns:.4},"floor":{floor},"cores":{cores:.4}}}"#)
+        let (floor, cores) = (number(*floor), number(*cores));
+        write!(samples, r#"{comma}{{"round":{round},"ns":{ns:.4},"floor":{floor},"cores":{cores}}}"#)
             .expect("a string takes everything");
     }
     format!(
@@ -169,4 +179,69 @@ fn line(options: &Options, row: &Row<'_>, seen: &Seen) -> String {
         seen.dropped,
         number(seen.allocs),
     )
+}
+
+/// The parts of the jobs, in percent, whose longest wait is a row.
+const PARTS: [usize; 3] = [50, 90, 99];
+
+/// How long jobs wait, in an open loop: one run gives a row for each part.
+pub struct Waits<'a> {
+    name: String,
+    jobs: u64,
+    run: Box<dyn FnMut(u64) -> Option<Vec<Duration>> + 'a>,
+}
+
+impl<'a> Waits<'a> {
+    /// `run` answers with the waits of so many jobs; none where it could not keep to its schedule, which voids the run.
+    #[must_use]
+    pub fn new(name: impl Into<String>, jobs: u64, run: impl FnMut(u64) -> Option<Vec<Duration>> + 'a) -> Self {
+        Self { name: name.into(), jobs, run: Box::new(run) }
+    }
+}
+
+impl std::fmt::Debug for Waits<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Waits").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// As [`measure`], for waits.
+pub fn measure_waits(mut all: Vec<Waits<'_>>) {
+    let options = match Task::from_arguments() {
+        Task::One { row, jobs } => {
+            let waits = all.iter_mut().find(|other| row.starts_with(&other.name));
+            (waits.expect("`one` names a row of this program").run)(jobs);
+            return;
+        }
+        Task::Measure(options) => options,
+    };
+    for waits in &mut all {
+        let rows = PARTS.map(|part| Row::new(format!("{}/p{part}", waits.name), waits.jobs, |_| Duration::ZERO));
+        if rows.iter().any(|row| options.selects(&row.name)) {
+            let seen = take_waits(&options, waits);
+            for (row, seen) in rows.iter().zip(seen).filter(|(row, _)| options.selects(&row.name)) {
+                println!("{}", line(&options, row, &seen));
+            }
+        }
+    }
+}
+
+fn take_waits(options: &Options, waits: &mut Waits<'_>) -> [Seen; PARTS.len()] {
+    let mut seen = [(); PARTS.len()].map(|()| Seen::default());
+    for round in 0..options.rounds() {
+        for _ in 0..TRIES {
+            let Some(mut run) = (waits.run)(options.scale(waits.jobs)) else {
+                seen.iter_mut().for_each(|seen| seen.dropped += 1);
+                continue;
+            };
+            run.sort_unstable();
+            for (part, seen) in PARTS.iter().zip(&mut seen) {
+                let longest = run.get((run.len() * part / 100).min(run.len().saturating_sub(1)));
+                let ns = longest.map_or(0.0, |wait| per_job(*wait, 1));
+                seen.samples.push(Sample { round, ns, floor: None, cores: None });
+            }
+            break;
+        }
+    }
+    seen
 }

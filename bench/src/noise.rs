@@ -41,6 +41,11 @@ impl Usage {
         self.waited > wall / 20
     }
 
+    /// Time on cores.
+    pub(crate) const fn worked(self) -> Duration {
+        self.ran
+    }
+
     /// How many cores were busy with a run of `wall`.
     pub(crate) fn cores(self, wall: Duration) -> f64 {
         self.ran.as_secs_f64() / wall.as_secs_f64().max(1e-9)

@@ -16,14 +16,23 @@ fn rows(program: &str, words: &[&str]) -> Vec<String> {
 fn every_program_measures_its_rows() {
     let programs = [
         (env!("CARGO_BIN_EXE_bench-floors"), "floor/", 7),
-        (env!("CARGO_BIN_EXE_bench-ring"), "ring/pair/", 3),
+        (env!("CARGO_BIN_EXE_bench-ring"), "ring/", 9),
         (env!("CARGO_BIN_EXE_bench-block"), "ring/block/", 1),
-        (env!("CARGO_BIN_EXE_bench-submit"), "submit/", 2),
-        (env!("CARGO_BIN_EXE_bench-bare"), "bare/", 8),
+        (env!("CARGO_BIN_EXE_bench-submit"), "submit/", 4),
+        (env!("CARGO_BIN_EXE_bench-bare"), "bare/", 14),
         (env!("CARGO_BIN_EXE_bench-many"), "many/", 2),
-        (env!("CARGO_BIN_EXE_bench-stack"), "stack/", 7),
+        (env!("CARGO_BIN_EXE_bench-stack"), "stack/", 14),
+        (env!("CARGO_BIN_EXE_bench-rounds"), "rounds/", 2),
         (env!("CARGO_BIN_EXE_bench-dyn"), "dyn/", 2),
+        (env!("CARGO_BIN_EXE_bench-enqueuer"), "enqueuer/", 2),
+        (env!("CARGO_BIN_EXE_bench-clone"), "clone/", 2),
+        (env!("CARGO_BIN_EXE_bench-told"), "", 8),
+        (env!("CARGO_BIN_EXE_bench-retry"), "retry/", 8),
+        (env!("CARGO_BIN_EXE_bench-ends"), "", 6),
         (env!("CARGO_BIN_EXE_bench-busy"), "busy/", 1),
+        (env!("CARGO_BIN_EXE_bench-backlog"), "backlog/", 5),
+        (env!("CARGO_BIN_EXE_bench-waits"), "wait/", 18),
+        (env!("CARGO_BIN_EXE_bench-peers"), "", 4),
     ];
     for (program, prefix, count) in programs {
         let rows = rows(program, &[]);

@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use bench::{CAPACITY, Floor, Shape, Subject, engine, jobs};
+use bench::{Floor, Shape, Subject, engine, jobs, ring};
 use queue::{Queue, Ring};
 
 struct Busy;
@@ -19,14 +19,14 @@ fn ideal(jobs: u64) -> Duration {
 
 impl Subject for Busy {
     type Worker = Ring<u64>;
-    const NAME: &'static str = "busy";
+    const NAMES: &'static [&'static str] = &["busy"];
     const SHAPES: &'static [Shape] = &[Shape::mt2(1, 4)];
     const JOBS: u64 = 100_000;
     const FLOOR: Option<Floor> = Some(IDEAL);
 
-    fn start(slots: usize) -> Queue<Self::Worker> {
-        let ring = Ring::builder().capacity(CAPACITY).floor(CAPACITY).build().expect("a valid ring");
-        let builder = Queue::with_worker(ring).slots(slots).timeout(Duration::from_secs(30));
+    fn start(_: &str, slots: usize) -> Queue<Self::Worker> {
+        let worker = ring().build().expect("a valid ring");
+        let builder = Queue::with_worker(worker).slots(slots).timeout(Duration::from_secs(30));
         builder.start(jobs::microsecond).expect("a valid queue")
     }
 }

@@ -3,19 +3,19 @@
 
 use std::time::Duration;
 
-use bench::{CAPACITY, Shape, Subject, engine, jobs};
-use queue::{DynWorker, Queue, Ring, Worker};
+use bench::{Shape, Subject, engine, jobs, ring};
+use queue::{DynWorker, Queue, Worker};
 
 struct Dyn;
 
 impl Subject for Dyn {
     type Worker = DynWorker<u64>;
-    const NAME: &'static str = "dyn";
-    const SHAPES: &'static [Shape] = &[Shape::ct(1, 4), Shape::mt2(1, 4)];
+    const NAMES: &'static [&'static str] = &["dyn"];
+    const SHAPES: &'static [Shape] = Shape::BOTH;
 
-    fn start(slots: usize) -> Queue<Self::Worker> {
-        let ring = Ring::builder().capacity(CAPACITY).floor(CAPACITY).build::<u64>().expect("a valid ring");
-        let builder = Queue::with_worker(ring.boxed()).slots(slots).timeout(Duration::from_secs(30));
+    fn start(_: &str, slots: usize) -> Queue<Self::Worker> {
+        let worker = ring().build::<u64>().expect("a valid ring");
+        let builder = Queue::with_worker(worker.boxed()).slots(slots).timeout(Duration::from_secs(30));
         builder.start(jobs::no_op).expect("a valid queue")
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use bench::{CAPACITY, Shape, Subject, engine, jobs};
+use bench::{Shape, Subject, engine, jobs, ring};
 use queue::{Queue, Retry, Ring};
 
 struct Many;
@@ -13,12 +13,12 @@ const BATCH: usize = 64;
 
 impl Subject for Many {
     type Worker = Ring<u64>;
-    const NAME: &'static str = "many";
-    const SHAPES: &'static [Shape] = &[Shape::ct(1, 4), Shape::mt2(1, 4)];
+    const NAMES: &'static [&'static str] = &["many"];
+    const SHAPES: &'static [Shape] = Shape::BOTH;
 
-    fn start(slots: usize) -> Queue<Self::Worker> {
-        let ring = Ring::builder().capacity(CAPACITY).floor(CAPACITY).dead_letters(0).build().expect("a valid ring");
-        Queue::with_worker(ring).slots(slots).retry(Retry::none()).start(jobs::no_op).expect("a valid queue")
+    fn start(_: &str, slots: usize) -> Queue<Self::Worker> {
+        let worker = ring().dead_letters(0).build().expect("a valid ring");
+        Queue::with_worker(worker).slots(slots).retry(Retry::none()).start(jobs::no_op).expect("a valid queue")
     }
 
     async fn produce(queue: Queue<Self::Worker>, jobs: Range<u64>) {

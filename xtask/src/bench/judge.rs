@@ -2,6 +2,7 @@
 
 use super::limits::{self, Limit};
 use super::line::{Line, Spread};
+use super::pairs;
 
 /// What became of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
@@ -36,9 +37,7 @@ pub(super) struct Judged {
 /// All rows, those that compare two others last. Nothing is judged after a quick run.
 pub(super) fn all(lines: &[Line], quick: bool) -> Vec<Judged> {
     let mut rows: Vec<_> = lines.iter().map(one).collect();
-    for subject in ["bare/ct", "bare/mt2", "stack/ct", "stack/mt2"] {
-        rows.extend(gate_sixteen_slots_at_most_twice_one(lines, subject));
-    }
+    rows.extend(pairs::all(lines));
     if quick {
         rows.iter_mut().for_each(|row| row.mark = Mark::Shown);
     }
@@ -62,7 +61,7 @@ fn one(line: &Line) -> Judged {
         ns: line.spread(|sample| Some(sample.ns)),
         floor,
         ratio,
-        cores: line.spread(|sample| Some(sample.cores)).map(|cores| cores.median),
+        cores: line.spread(|sample| sample.cores).map(|cores| cores.median),
         allocs: line.allocs,
         instructions: line.instructions,
         limits,
@@ -70,7 +69,7 @@ fn one(line: &Line) -> Judged {
     }
 }
 
-fn mark(limit: Option<Limit>, seen: Option<f64>) -> Mark {
+pub(super) fn mark(limit: Option<Limit>, seen: Option<f64>) -> Mark {
     let (Some(limit), Some(seen)) = (limit, seen) else { return Mark::Shown };
     if limit.gate.is_some_and(|gate| seen > gate) {
         Mark::Missed
@@ -81,34 +80,13 @@ fn mark(limit: Option<Limit>, seen: Option<f64>) -> Mark {
     }
 }
 
-/// P-14: one producer, and the time a job at 16 slots against that at one, round by round.
-fn gate_sixteen_slots_at_most_twice_one(lines: &[Line], subject: &str) -> Option<Judged> {
-    let find = |shape: &str| lines.iter().find(|line| line.row == format!("{subject}/{shape}"));
-    let (sixteen, one) = (find("1-16")?, find("1-1")?);
-    let pairs = sixteen.samples.iter().filter_map(|many| {
-        let few = one.samples.iter().find(|few| few.round == many.round)?;
-        Some(many.ns / few.ns)
-    });
-    let pairs: Vec<f64> = pairs.collect();
-    let runs = (pairs.len() as u64, one.rounds);
-    let noisy = 2 * runs.0 < runs.1;
-    let ratio = Spread::of(pairs);
-    let limit = Limit { target: 2.0, gate: Some(2.0) };
-    let limits = limits::Limits { ratio: Some(limit), ..limits::Limits::default() };
-    let mark = if noisy { Mark::Noisy } else { mark(limits.ratio, ratio.map(|ratio| ratio.median)) };
-    let floor = Some(format!("{subject}/1-1")).zip(one.spread(|sample| Some(sample.ns)));
-    let ns = sixteen.spread(|sample| Some(sample.ns));
-    let name = format!("slots/{subject}/1-16");
-    Some(Judged { name, runs: Some(runs), ns, floor, ratio, limits, mark, ..Judged::default() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::line::{Line, Sample};
     use super::{Mark, all};
 
     fn line(row: &str, ratio: f64, allocs: f64) -> Line {
-        let samples = (0..3).map(|round| Sample { round, ns: 10.0 * ratio, floor: Some(10.0), cores: 1.0 });
+        let samples = (0..3).map(|round| Sample { round, ns: 10.0 * ratio, floor: Some(10.0), cores: Some(1.0) });
         Line { row: row.to_owned(), rounds: 3, allocs: Some(allocs), samples: samples.collect(), ..Line::default() }
     }
 
@@ -137,17 +115,6 @@ mod tests {
         let mut row = line("bare/ct/1-4", 9.0, 0.0);
         row.samples.truncate(1);
         assert_eq!(marks(&[row]), [Mark::Noisy]);
-    }
-
-    #[test]
-    fn slots_are_compared_within_a_run() {
-        let lines = |sixteen| [line("bare/ct/1-1", 1.0, 0.0), line("bare/ct/1-16", sixteen, 0.0)];
-        assert_eq!(marks(&lines(1.5)), [Mark::Met; 3]);
-        assert_eq!(marks(&lines(2.1)), [Mark::Met, Mark::OverTarget, Mark::Missed]);
-        // Runs of different rounds say nothing of each other.
-        let mut apart = lines(2.1);
-        apart[1].samples.iter_mut().for_each(|sample| sample.round += 10);
-        assert_eq!(marks(&apart), [Mark::Met, Mark::OverTarget, Mark::Noisy]);
     }
 
     #[test]

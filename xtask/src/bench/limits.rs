@@ -15,7 +15,7 @@ pub(super) struct Limits {
 }
 
 /// Where we want to be, and where it fails.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub(super) struct Limit {
     pub(super) target: f64,
     /// None: there is only a target yet.
@@ -23,7 +23,7 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    const fn new(target: f64, gate: f64) -> Self {
+    pub(super) const fn new(target: f64, gate: f64) -> Self {
         Self { target, gate: Some(gate) }
     }
 }
@@ -35,16 +35,24 @@ const NO_ALLOCATION: Limit = Limit::new(0.000_05, 0.000_05);
 const ALL: &[(&str, Limits)] = &[
     // The FIFO is std's ring and a rule when to resize.
     ("ring/pair/", timed(1.15, 3.5)),
-    ("ring/block/", UNTIMED),
+    ("ring/burst/1024/kept", timed(1.15, 3.5)),
+    // Nine doublings and nine halvings.
+    ("ring/burst/1024", counting(0.018)),
+    ("ring/", UNTIMED),
     // One lock, and what a job is made of.
     ("submit/busy", timed(1.5, 2.5)),
     ("submit/idle", UNTIMED),
-    ("bare/ct/1-", timed(1.7, 4.5)),
-    ("bare/mt2/1-", timed(2.5, 9.0)),
+    ("bare/ct/", timed(1.7, 4.5)),
     ("bare/mt2/16-", timed(3.0, 10.0)),
-    ("stack/ct/1-", timed(2.0, 5.0)),
-    ("stack/mt2/1-", timed(2.2, 10.0)),
+    ("bare/mt2/", timed(2.5, 9.0)),
+    ("stack/ct/", timed(2.0, 5.0)),
     ("stack/mt2/16-", UNTIMED),
+    ("stack/mt2/", timed(2.2, 10.0)),
+    ("rounds/", UNTIMED),
+    ("log/off/", UNTIMED),
+    ("backlog/", UNTIMED),
+    // The producer's, and the clone.
+    ("clone/", counting(2.0)),
     // A boxed payload a job.
     ("dyn/ct/", allocating(5.0, 15.0)),
     ("dyn/mt2/", allocating(3.0, 13.0)),
@@ -58,6 +66,12 @@ const ALL: &[(&str, Limits)] = &[
 
 /// Nothing is promised of its time, but it does not allocate.
 const UNTIMED: Limits = Limits { ratio: None, allocs: Some(NO_ALLOCATION), instructions: None };
+
+/// Nothing is promised of its time, but it allocates no more than it must.
+const fn counting(allocs: f64) -> Limits {
+    let allocs = Limit::new(allocs + NO_ALLOCATION.target, allocs + NO_ALLOCATION.target);
+    Limits { ratio: None, allocs: Some(allocs), instructions: None }
+}
 
 const fn timed(target: f64, gate: f64) -> Limits {
     Limits { ratio: Some(Limit::new(target, gate)), allocs: Some(NO_ALLOCATION), instructions: None }
@@ -85,6 +99,8 @@ mod tests {
     fn a_row_is_found_by_the_beginning_of_its_name() {
         assert_eq!(of("bare/mt2/16-16").ratio.map(|limit| limit.target), Some(3.0));
         assert_eq!(of("bare/mt2/1-16").ratio.map(|limit| limit.target), Some(2.5));
+        assert_eq!(of("ring/burst/1024/kept").allocs, of("ring/pair/64-65").allocs);
+        assert!(of("ring/burst/1024").allocs > of("ring/burst/1024/kept").allocs);
         assert_eq!(of("floor/L1"), Limits::default());
     }
 }

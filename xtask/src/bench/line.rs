@@ -14,7 +14,7 @@ pub(super) struct Sample {
     /// Nanoseconds of the floor, just before and after.
     pub(super) floor: Option<f64>,
     /// How many cores were busy.
-    pub(super) cores: f64,
+    pub(super) cores: Option<f64>,
 }
 
 /// A row before it is judged.
@@ -42,7 +42,7 @@ impl Line {
             round: sample["round"].as_u64().unwrap_or(0),
             ns: sample["ns"].as_f64().unwrap_or(f64::NAN),
             floor: sample["floor"].as_f64(),
-            cores: sample["cores"].as_f64().unwrap_or(f64::NAN),
+            cores: sample["cores"].as_f64(),
         });
         Ok(Self {
             row: raw["row"].as_str().unwrap_or_default().to_owned(),
@@ -97,6 +97,15 @@ mod tests {
         assert_eq!((line.samples[0].round, line.samples[0].floor), (2, Some(6.5)));
         assert!(line.is_noisy());
         assert!(Line::read("no JSON").is_err());
+    }
+
+    #[test]
+    fn a_wait_has_neither_floor_nor_cores() {
+        let text = r#"{"row":"wait/idle/ct/p50","floor":null,"rounds":9,"dropped":0,"allocs":null,
+            "samples":[{"round":0,"ns":21000.5,"floor":null,"cores":null}]}"#;
+        let line = Line::read(text).unwrap();
+        assert_eq!((line.floor, line.allocs), (None, None));
+        assert_eq!((line.samples[0].ns, line.samples[0].floor, line.samples[0].cores), (21_000.5, None, None));
     }
 
     #[test]

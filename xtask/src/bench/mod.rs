@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: is the queue as fast as it was promised to be, on the machine at hand?
 //!
 //! The programs of the crate `bench` measure; [`programs`] builds and runs them, [`instructions`] counts with callgrind, [`mod@line`] is what was
-//! seen of a row, [`limits`] what is promised of it, [`judge`] holds one against the other, [`table`] shows it, [`report`] writes it down,
-//! and [`host`] says where.
+//! seen of a row, [`limits`] what is promised of it, [`judge`] holds one against the other and [`pairs`] rows against each other, [`table`]
+//! shows it, [`report`] writes it down, and [`host`] says where.
 
 mod host;
 mod instructions;
@@ -10,6 +10,7 @@ mod judge;
 mod limits;
 mod line;
 mod options;
+mod pairs;
 mod programs;
 mod report;
 mod table;

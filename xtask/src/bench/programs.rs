@@ -18,7 +18,7 @@ pub(super) struct Program {
 }
 
 /// The order of the table.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 18] = [
     "bench-floors",
     "bench-ring",
     "bench-block",
@@ -26,8 +26,17 @@ const ORDER: [&str; 9] = [
     "bench-bare",
     "bench-many",
     "bench-stack",
+    "bench-rounds",
     "bench-dyn",
+    "bench-enqueuer",
+    "bench-clone",
+    "bench-told",
+    "bench-retry",
+    "bench-ends",
     "bench-busy",
+    "bench-backlog",
+    "bench-waits",
+    "bench-peers",
 ];
 
 /// Builds all programs for speed.
@@ -35,9 +44,13 @@ pub(super) fn build() -> Result<Vec<Program>, Failure> {
     let format = "--message-format=json-render-diagnostics";
     let messages = cargo::output(&["build", "--release", "--package", "bench", "--bins", format])?;
     let mut programs: Vec<_> = messages.lines().filter_map(program).collect();
-    let place = |program: &Program| ORDER.iter().position(|&name| name == program.name).unwrap_or(ORDER.len());
-    programs.sort_by_key(place);
+    programs.sort_by_key(|program| place(&program.name));
     Ok(programs)
+}
+
+/// Where the program stands in the table; one that nobody gave a place stands last.
+fn place(name: &str) -> usize {
+    ORDER.iter().position(|&other| other == name).unwrap_or(ORDER.len())
 }
 
 /// The program that a message of cargo tells of.
@@ -68,7 +81,16 @@ pub(super) fn run(programs: &[Program], options: &Options) -> Result<Vec<Line>, 
 
 #[cfg(test)]
 mod tests {
-    use super::program;
+    use super::{place, program};
+
+    #[test]
+    fn every_program_has_its_place() {
+        let manifest = include_str!("../../../bench/Cargo.toml");
+        let names = manifest.lines().filter_map(|line| line.strip_prefix("name = \"bench-")?.strip_suffix('"'));
+        let mut places: Vec<_> = names.map(|name| place(&format!("bench-{name}"))).collect();
+        places.sort_unstable();
+        assert_eq!(places, (0..super::ORDER.len()).collect::<Vec<_>>());
+    }
 
     #[test]
     fn only_a_message_with_an_executable_is_a_program() {

@@ -5,7 +5,7 @@ use super::limits::Limit;
 use super::line::Spread;
 
 const HEAD: [&str; 10] =
-    ["row", "runs", "ns (min–max)", "floor", "ratio (min–max)", "cores", "allocs", "target", "gate", "verdict"];
+    ["row", "runs", "time (min–max)", "floor", "ratio (min–max)", "cores", "allocs", "target", "gate", "verdict"];
 
 /// Aligned columns.
 pub(super) fn plain(rows: &[Judged]) -> String {
@@ -50,8 +50,10 @@ fn text<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
     value.map(show).unwrap_or_default()
 }
 
+/// In nanoseconds, or in microseconds from one on.
 fn spread(ns: Spread) -> String {
-    format!("{:.1} ({:.1}–{:.1})", ns.median, ns.min, ns.max)
+    let (unit, part) = if ns.median < 1_000.0 { ("ns", 1.0) } else { ("µs", 1_000.0) };
+    format!("{:.1} {unit} ({:.1}–{:.1})", ns.median / part, ns.min / part, ns.max / part)
 }
 
 /// How a limit is written.
@@ -73,7 +75,7 @@ fn promised(row: &Judged) -> [String; 2] {
 
 fn allocations(count: f64) -> String {
     // What counts as none is below anything that the table shows.
-    if count < 0.001 { "0 allocs".to_owned() } else { format!("≤ {count} allocs") }
+    if count < 0.001 { "0 allocs".to_owned() } else { format!("≤ {} allocs", (count * 1e3).round() / 1e3) }
 }
 
 const fn said(mark: Mark) -> &'static str {
@@ -91,7 +93,7 @@ mod tests {
     use super::super::judge::{Judged, Mark};
     use super::super::limits;
     use super::super::line::Spread;
-    use super::{markdown, plain};
+    use super::{markdown, plain, spread};
 
     fn row() -> Judged {
         let spread = |median| Spread { min: median - 1.0, median, max: median + 1.0 };
@@ -111,9 +113,15 @@ mod tests {
     #[test]
     fn a_row_shows_what_was_seen_and_promised() {
         let line = markdown(&[row()]).lines().nth(2).unwrap().to_owned();
-        let expected = "| stack/ct/1-4 | 8/9 | 34.0 (33.0–35.0) | L1 18.0 | 1.90x (0.90–2.90) |  | 0.0000 \
+        let expected = "| stack/ct/1-4 | 8/9 | 34.0 ns (33.0–35.0) | L1 18.0 | 1.90x (0.90–2.90) |  | 0.0000 \
             | ≤ 2x, 0 allocs | ≤ 5x, 0 allocs | ok |";
         assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_microsecond_is_written_as_one() {
+        assert_eq!(spread(Spread { min: 900.0, median: 1_250.0, max: 2_000.0 }), "1.2 µs (0.9–2.0)");
+        assert_eq!(spread(Spread { min: 900.0, median: 999.0, max: 2_000.0 }), "999.0 ns (900.0–2000.0)");
     }
 
     #[test]
