@@ -34,6 +34,13 @@ impl Host {
         }
     }
 
+    /// What fits under a chart.
+    pub(super) fn brief(&self) -> String {
+        let Self { cpu, cores, kernel, rustc, .. } = self;
+        let rustc: Vec<_> = rustc.split(' ').take(2).collect();
+        format!("{cpu}, {cores} cores, {kernel}, {}", rustc.join(" "))
+    }
+
     pub(super) fn json(&self) -> Value {
         json!({
             "cpu": self.cpu, "cores": self.cores, "kernel": self.kernel, "rustc": self.rustc, "date": self.date,

@@ -2,8 +2,9 @@
 //!
 //! The programs of the crate `bench` measure; [`programs`] builds and runs them, [`instructions`] counts with callgrind, [`mod@line`] is what was
 //! seen of a row, [`limits`] what is promised of it, [`judge`] holds one against the other and [`pairs`] rows against each other, [`table`]
-//! shows it, [`report`] writes it down, and [`host`] says where.
+//! and [`charts`] show it, [`report`] writes it down, and [`host`] says where.
 
+mod charts;
 mod host;
 mod instructions;
 mod judge;

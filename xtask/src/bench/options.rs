@@ -9,7 +9,7 @@ pub(super) const HELP: &str = "cargo xtask bench [--quick] [--json FILE] [--writ
   NAME          only rows whose name contains one of these
   --quick       few jobs, one round, nothing judged: shows that everything runs
   --json FILE   every sample, for other tools
-  --write       puts the table into docs/performance.md; of all rows, on a quiet machine
+  --write       puts the table and the charts into docs/; of all rows, on a quiet machine
 exit code: 0 all limits held, 1 a limit missed, 2 over a third of the rows too noisy to judge";
 
 /// What to measure, and where to write it.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::charts::{self, Chart};
 use super::host::Host;
 use super::judge::Judged;
 use super::line::Line;
@@ -32,12 +33,21 @@ pub(super) fn json(file: &Path, host: &Host, lines: &[Line], rows: &[Judged]) ->
     fs::write(file, format!("{all:#}\n")).map_err(|error| Failure::new(format!("{}: {error}", file.display())))
 }
 
-/// Puts the table into the document.
+/// Puts the table into the document, and the charts beside it.
 pub(super) fn write(host: &Host, rows: &[Judged]) -> Result<(), Failure> {
     let path = cargo::workspace().join(DOCUMENT);
-    let failed = |error| Failure::new(format!("{DOCUMENT}: {error}"));
+    let failed = |error: std::io::Error| Failure::new(format!("{DOCUMENT} and its charts: {error}"));
     let document = fs::read_to_string(&path).map_err(failed)?;
-    let table = format!("`cargo xtask bench` on {}: {host}.\n\n{}", host.date, table::markdown(rows));
+    let charts = charts::all(rows, &format!("cargo xtask bench, {}: {}", host.date, host.brief()))?;
+    let directory = cargo::workspace().join(charts::DIRECTORY);
+    fs::create_dir_all(&directory).map_err(failed)?;
+    let mut pictures = String::new();
+    for Chart { file, title, svg } in charts {
+        fs::write(directory.join(file), svg).map_err(failed)?;
+        pictures.push_str(&format!("![{title}](charts/{file})\n\n"));
+    }
+    let table = table::markdown(rows);
+    let table = format!("`cargo xtask bench` on {}: {host}.\n\n{pictures}{table}", host.date);
     let document = between(&document, &table)
         .ok_or_else(|| Failure::new(format!("{DOCUMENT} has no place for the table: `{BEGIN}` and `{END}`")))?;
     fs::write(&path, document).map_err(failed)
