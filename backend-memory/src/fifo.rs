@@ -63,12 +63,11 @@ impl<E> Fifo<E> {
     #[inline]
     pub(crate) fn take(&mut self, max: usize, into: &mut VecDeque<E>) {
         let count = max.min(self.cells.len());
-        into.reserve(count);
-        // One by one: extending from a drain costs twice the instructions.
-        for _ in 0..count {
-            let Some(entry) = self.cells.pop_front() else { break };
-            into.push_back(entry);
-        }
+        // A range has an exact length, which `extend` trusts and so asks for room once; a drain has none that it trusts.
+        into.extend((0..count).map(|_| {
+            let Some(entry) = self.cells.pop_front() else { unreachable!("counted above") };
+            entry
+        }));
         self.shrink();
     }
 

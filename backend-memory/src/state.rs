@@ -160,6 +160,13 @@ impl<P> State<P> {
         }
     }
 
+    /// The same after a job without options was pushed: there is one to start.
+    #[inline]
+    #[must_use]
+    pub(crate) fn call_for_new(&mut self, now: Stamp) -> Option<Waker> {
+        if self.paused { None } else { self.seats.call_one(Some(now)) }
+    }
+
     /// A request looks.
     #[inline]
     pub(crate) fn take(

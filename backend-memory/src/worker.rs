@@ -45,7 +45,7 @@ where
             return Err(job);
         }
         let id = state.push_new(Own::new(job), enqueued);
-        let call = state.call(Some(enqueued));
+        let call = state.call_for_new(enqueued);
         drop(state);
         if let Some(waker) = call {
             waker.wake();
