@@ -268,8 +268,13 @@ fn next_attempt<P, R>(unsettled: Unsettled<P, R>) -> Option<Delivery<P, R>> {
     payload.map(|payload| Delivery { meta, payload, receipt })
 }
 
-/// Sleeps, unless a shutdown comes as far as `until`.
+/// Sleeps, unless a shutdown comes as far as `until`. No time is no timer, whose least wait is a millisecond: only the
+/// runtime gets its turn where it is due.
 pub(super) async fn pause<W: Worker>(shared: &Shared<W>, slot: &Slot, time: Duration, until: Phase) {
+    if time.is_zero() {
+        shared.starts_nothing(slot);
+        return tokio::task::coop::consume_budget().await;
+    }
     let mut sleep = pin!(sleep(time));
     poll_fn(|cx| {
         shared.starts_nothing(slot);

@@ -183,3 +183,25 @@ async fn an_inline_wait_holds_no_other_job() {
     assert_eq!(*starts.lock(), (1..=6).map(|job| (job, start)).collect::<Vec<_>>());
     drop(end(&queue).await);
 }
+
+/// No wait is no timer: a paused clock, which only moves for timers, stands still.
+#[tokio::test(start_paused = true)]
+async fn an_inline_retry_without_a_wait_takes_no_time() {
+    let start = Instant::now();
+    let (queue, starts) = failing(1, Retry::fixed(1_000, Duration::ZERO).inline());
+    queue.enqueue(1).await.unwrap();
+    until(|| queue.stats().dead == 1).await;
+    assert_eq!(*starts.lock(), [(1, start); 1_001]);
+    drop(end(&queue).await);
+}
+
+/// A job that fails for ever without a wait leaves the runtime its turns, and a shutdown ends it.
+#[tokio::test]
+async fn an_inline_retry_without_a_wait_starves_nobody() {
+    let queue = Queue::with_worker(Ring::new()).slots(1).retry(Retry::fixed(u32::MAX, Duration::ZERO).inline());
+    let queue = queue.start(async |_: u32| Err::<(), _>("no")).unwrap();
+    queue.enqueue(1).await.unwrap();
+    until(|| queue.stats().failed > 10_000).await;
+    let report = queue.shutdown(ms(1_000)).await.unwrap();
+    assert_eq!((report.unrun(), report.abandoned()), (1, 0));
+}
