@@ -129,7 +129,11 @@ impl Runtimes {
     /// Starts them.
     #[must_use]
     pub fn start() -> Self {
-        let start = |mut builder: Builder| builder.worker_threads(2).enable_time().build().expect("a runtime starts");
+        // A thread of the blocking pool that ended would take its time on cores along.
+        let keep = Duration::from_secs(3_600);
+        let start = |mut builder: Builder| {
+            builder.worker_threads(2).thread_keep_alive(keep).enable_time().build().expect("a runtime starts")
+        };
         Self { ct: start(Builder::new_current_thread()), mt2: start(Builder::new_multi_thread()) }
     }
 
