@@ -1,12 +1,13 @@
 //! One unit of concurrency: a task that takes deliveries, runs the handler, and settles.
 //!
-//! `task.rs` is its life, `drive.rs` the path of a job that every nanosecond of is paid for, `end.rs` what becomes of
-//! an attempt, `settle.rs` how the worker hears of it.
+//! `task.rs` is its life, `drive.rs` the path of a job that every nanosecond of is paid for, `suspended.rs` a handler that
+//! waits, `end.rs` what becomes of an attempt, `settle.rs` how the worker hears of it.
 
 mod counters;
 mod drive;
 mod end;
 mod settle;
+mod suspended;
 mod task;
 
 pub(crate) use counters::{Counters, Totals};
