@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: is the queue as fast as it was promised to be, on the machine at hand?
 //!
-//! The programs of the crate `bench` measure; [`programs`] builds and runs them, [`instructions`] counts with callgrind, [`mod@line`] is what was
+//! The programs of the crate `bench` measure; [`programs`] builds and runs them, [`mod@instructions`] counts with callgrind, [`mod@line`] is what was
 //! seen of a row, [`limits`] what is promised of it, [`judge`] holds one against the other and [`pairs`] rows against each other, [`table`]
 //! and [`charts`] show it, [`report`] writes it down, and [`host`] says where.
 
