@@ -135,7 +135,9 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                 return Took::Closed;
             }
         };
-        self::pause(shared, &self.slot, pause, Phase::Draining).await;
+        // The begin of a drain cuts the wait, but not those within it: the slot would ask without end.
+        let until = if shared.control.phase() == Phase::Running { Phase::Draining } else { Phase::Stopping };
+        self::pause(shared, &self.slot, pause, until).await;
         Took::Nothing
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::tokio;
-use queue::core::{RequestError, Verdict};
+use queue::core::{RequestError, Verdict, WorkerError};
 use queue::{Context, Event, HealthState, Queue, Ring};
 use tokio::time::{Instant, sleep};
 use tracing::level_filters::LevelFilter;
@@ -136,6 +136,24 @@ async fn an_empty_answer_is_soon_forgotten() {
         sleep(ms(1_000)).await;
     }
     drop(end(&queue).await);
+}
+
+/// E-33: nor does a drain ask more often: of a worker that only fails it ends at its deadline.
+#[tokio::test(start_paused = true)]
+async fn a_drain_waits_between_requests_that_fail() {
+    let errors = Spy::answering(Ring::<u32>::new(), |number| {
+        // Without the waits it would ask for ever, and the clock stand.
+        Some(Err(if number < 1_000 { WorkerError::retry("no").into() } else { RequestError::Closed }))
+    });
+    let calls = errors.calls.clone();
+    let queue = Queue::with_worker(errors).slots(1).start(async |_: u32| ()).unwrap();
+    queue.enqueue(1).await.unwrap();
+    settle_down().await;
+    let (first, start) = (calls.requests(), Instant::now());
+    let report = queue.shutdown(ms(10_000)).await.unwrap();
+    assert_eq!((report.is_complete(), report.unrun(), start.elapsed()), (true, 1, ms(10_000)));
+    let calls = calls.requests() - first;
+    assert!((2..200).contains(&calls), "{calls}");
 }
 
 /// E-34
