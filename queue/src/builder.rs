@@ -144,8 +144,9 @@ impl<W: Worker, S> Builder<W, S> {
     /// Calls `hook` after each attempt, whatever its end, once the worker has carried out the verdict.
     ///
     /// A call holds no slot, and a shutdown waits for it until its deadline. It runs on the slot until it first waits for
-    /// something, so it should not block; one that waits becomes a task. Its panic is contained and counted. When
-    /// 1,024 calls wait, further ones are left out and counted ([`Stats::hooks_left_out`](crate::Stats::hooks_left_out)).
+    /// something, so it should not block; one that waits becomes a task. Its panic is contained and counted. While
+    /// 1,024 calls wait no further attempt starts; where none of them ends for a second, jobs go on and further calls are
+    /// left out and counted ([`Stats::hooks_left_out`](crate::Stats::hooks_left_out)).
     ///
     /// ```
     /// # use queue::{Completion, Queue, Ring};

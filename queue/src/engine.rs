@@ -137,6 +137,18 @@ impl<W: Worker> Shared<W> {
         }
     }
 
+    /// Whether too many calls of a hook wait for an attempt to start.
+    pub(crate) fn hooks_are_full(&self) -> bool {
+        self.hooks.as_ref().is_some_and(Hooks::is_full)
+    }
+
+    /// Waits until there is room for the call of a hook.
+    pub(crate) async fn hook_room(&self) {
+        if let Some(hooks) = &self.hooks {
+            hooks.room().await;
+        }
+    }
+
     /// Waits until no call of a hook waits for something.
     pub(crate) async fn hooks_ended(&self) {
         if let Some(hooks) = &self.hooks {

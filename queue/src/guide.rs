@@ -160,6 +160,6 @@
 //! | how late a timeout fires | up to 5 ms, never early | one look of one task for all slots |
 //! | deliveries that a slot of a ring takes at once | up to 64 | one lock for many short jobs |
 //! | grace after a shutdown's deadline | 0.8 s, so that it answers within 1 s | handlers see their signal, verdicts reach the broker |
-//! | calls of `on_complete` that wait at once | 1,024; more are left out and counted | a hook that never returns takes no more memory |
+//! | calls of `on_complete` that wait at once | 1,024; then jobs wait for them, and after 1 s without an end go on without | a slow hook sets the pace, one that never returns halts nothing |
 //! | a worker that waits without any fetch is stalled | after 30 s | brokers are asked every few seconds |
 //! | back-off when the worker fails | 100 ms, doubled up to 5 s, full jitter, for ever | a broker that is away comes back |

@@ -63,7 +63,7 @@ pub struct Stats {
     pub hooks_waiting: u64,
     /// Calls of `on_complete` that panicked.
     pub hooks_panicked: u64,
-    /// Calls of `on_complete` that were left out, for too many waited.
+    /// Calls of `on_complete` that were left out, for too many waited and none of them ended.
     pub hooks_left_out: u64,
     /// Calls of `on_complete` that a shutdown cut short.
     pub hooks_cut: u64,

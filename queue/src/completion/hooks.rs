@@ -6,11 +6,13 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tokio_util::task::TaskTracker;
 
@@ -18,9 +20,12 @@ use super::Completion;
 use crate::log::log;
 use crate::panic;
 
-/// How many calls may wait for something at once. One more is left out, and counted: a hook that never returns would
-/// else take memory for ever.
+/// How many calls may wait for something before no further attempt starts: jobs go at the pace of their hooks then.
 const AT_ONCE: u64 = 1_024;
+
+/// After so long without the end of a call they are stuck: jobs go on, and further calls are left out and counted, for
+/// a hook that never returns must neither halt the queue nor take memory for ever.
+const STUCK: Duration = Duration::from_secs(1);
 
 type Call = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -39,6 +44,8 @@ struct Calls {
     panicked: AtomicU64,
     left_out: AtomicU64,
     cut: AtomicU64,
+    /// None of those that wait has ended for too long.
+    stuck: AtomicBool,
     ended: Notify,
     /// A shutdown has no more time for them.
     over: CancellationToken,
@@ -65,12 +72,12 @@ impl Hooks {
     /// Calls it.
     pub(crate) fn call(&self, completion: Completion, tracker: &TaskTracker, runtime: &Handle) {
         let calls = &self.calls;
-        if calls.waiting.load(Ordering::Relaxed) >= AT_ONCE {
+        if calls.are_full() && calls.stuck.load(Ordering::Relaxed) {
             if calls.left_out.fetch_add(1, Ordering::Relaxed) == 0 {
                 log!(
                     warn,
                     waiting = AT_ONCE,
-                    "Too many calls of `on_complete` wait for something; further ones are left out and counted."
+                    "Calls of `on_complete` wait for something and do not end; further ones are left out and counted."
                 );
             }
             return;
@@ -101,6 +108,24 @@ impl Hooks {
         HookCounts { waiting, panicked, left_out, cut }
     }
 
+    /// Whether no further attempt shall start for now.
+    pub(crate) fn is_full(&self) -> bool {
+        self.calls.are_full() && !self.calls.stuck.load(Ordering::Relaxed)
+    }
+
+    /// Waits until an attempt may start: a call has ended, or they are stuck.
+    pub(crate) async fn room(&self) {
+        loop {
+            let ended = self.calls.ended.notified();
+            if !self.is_full() {
+                return;
+            }
+            if timeout(STUCK, ended).await.is_err() {
+                self.calls.stuck.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
     /// Waits until no call waits.
     pub(crate) async fn ended(&self) {
         loop {
@@ -125,6 +150,10 @@ impl fmt::Debug for Hooks {
 }
 
 impl Calls {
+    fn are_full(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) >= AT_ONCE
+    }
+
     fn panicked(&self, payload: Box<dyn Any + Send>) {
         self.panicked.fetch_add(1, Ordering::Relaxed);
         let place = panic::take_location();
@@ -167,6 +196,7 @@ impl Drop for Waiting {
             self.calls.panicked(panic);
         }
         self.calls.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.calls.stuck.store(false, Ordering::Relaxed);
         self.calls.ended.notify_waiters();
     }
 }

@@ -32,6 +32,8 @@ pub(super) enum Step<W: Worker> {
     Settle(SettlingOf<W>),
     /// The job is tried again in this slot, after a wait.
     Wait(UnsettledOf<W>, std::time::Duration),
+    /// Too many calls of the hook wait: no attempt starts for now.
+    HooksFull,
     /// Nothing starts any more: what is held goes back, though a handler still runs.
     HandBack,
 }
@@ -124,6 +126,8 @@ where
                 }
             } else if self.shared.control.epoch() != self.seen {
                 return Poll::Ready(Step::Control);
+            } else if OBSERVED && self.shared.hooks_are_full() && !self.held.is_empty() {
+                return Poll::Ready(Step::HooksFull);
             } else if let Some(delivery) = self.held.pop_front() {
                 delivery
             } else {

@@ -88,6 +88,10 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
                         drive.give_back();
                         drive.start_again(self.wait(unsettled, after).await);
                     }
+                    Step::HooksFull => {
+                        drive.suspended = true;
+                        self.hook_room(drive.seen).await;
+                    }
                     Step::HandBack => next = self.hand_back_beside(&mut drive, running.as_mut()).await,
                 }
             }
@@ -210,6 +214,12 @@ impl<W: Worker, H, S> SlotTask<W, H, S> {
         if self.shared.monitor.broker && self.slot.waits_since().is_none() {
             self.slot.set_waits_since(self.shared.watchdog.nanos(Instant::now()).max(1));
         }
+    }
+
+    /// Waits until an attempt may start, or the slots are told something.
+    async fn hook_room(&self, seen: u32) {
+        let mut room = pin!(self.shared.hook_room());
+        poll_fn(|cx| if self.shared.control.epoch() != seen { Poll::Ready(()) } else { room.as_mut().poll(cx) }).await;
     }
 
     /// Returns what the worker would not take back at once.

@@ -95,8 +95,13 @@ async fn a_hook_that_never_returns_is_cut_and_told() {
     for job in 0..5_000 {
         queue.enqueue(job).await.unwrap();
     }
+    settle_down().await;
+    until(|| queue.stats().done == 1_024).await;
+    settle_down().await;
+    // No more than 1,024 wait: for a second the jobs do, too. Then they go on, and further calls are left out.
+    assert_eq!(queue.stats().done, 1_024);
+    sleep(ms(1_001)).await;
     until(|| queue.stats().done == 5_000).await;
-    // No more than 1,024 wait: further calls are left out, and the jobs go on.
     let stats = queue.stats();
     assert_eq!((stats.hooks_waiting, stats.hooks_left_out), (1_024, 5_000 - 1_024));
     assert_eq!(count.load(Ordering::Relaxed), 1_024);
@@ -108,6 +113,38 @@ async fn a_hook_that_never_returns_is_cut_and_told() {
     assert_eq!(dropped.load(Ordering::Relaxed), 1_024);
     sleep(ms(10)).await;
     assert_eq!(alive(), before);
+}
+
+/// E-71: jobs go at the pace of a hook that is slower than they are.
+#[tokio::test(start_paused = true)]
+async fn no_call_of_a_slow_hook_is_left_out() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let calls = told.clone();
+    let hook = move |_: Completion| {
+        let calls = calls.clone();
+        async move {
+            sleep(ms(10)).await;
+            calls.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let queue = Queue::with_worker(Ring::new()).slots(4).on_complete(hook).start(async |_: u32| ()).unwrap();
+    queue.enqueue_many(0..10_000).await.unwrap();
+    let report = end(&queue).await;
+    assert_eq!((told.load(Ordering::Relaxed), report.stats().hooks_left_out), (10_000, 0));
+}
+
+/// A shutdown does not wait for the room that a hook takes.
+#[tokio::test(start_paused = true)]
+async fn a_full_hook_holds_no_shutdown_up() {
+    let hook = async |_: Completion| std::future::pending::<()>().await;
+    let queue = Queue::with_worker(Ring::new()).slots(4).on_complete(hook).start(async |_: u32| ()).unwrap();
+    queue.enqueue_many(0..2_000).await.unwrap();
+    until(|| queue.stats().hooks_waiting == 1_024).await;
+    let start = Instant::now();
+    let report = queue.shutdown(ms(500)).await.unwrap();
+    assert!(report.is_complete() && start.elapsed() <= ms(1_500));
+    let stats = report.stats();
+    assert_eq!((stats.done, stats.returned, stats.accepted), (1_024, 976, 2_000));
 }
 
 struct Dropped(Arc<AtomicUsize>);
