@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use queue::core::{
     Capabilities, Clock, DeliveryOf, Demand, Durability, Entry, EventLog, Events, Feature, Refusal, RequestError, Room,
@@ -206,13 +207,17 @@ pub(crate) async fn assert_tasks_gone(metrics: &tokio::runtime::RuntimeMetrics, 
     assert_eq!(metrics.num_alive_tasks(), before);
 }
 
-/// Polls the runtime's other tasks until `done`, on a clock that does not move.
+/// Lets every other task run until `done`; a paused clock stands still meanwhile. Fails after 30 s of the real one: how
+/// often other threads come to run says nothing.
 pub(crate) async fn settle_down(mut done: impl FnMut() -> bool) {
-    for _ in 0..10_000 {
-        if done() {
-            return;
+    let start = SystemTime::now();
+    while start.elapsed().is_ok_and(|waited| waited < Duration::from_secs(30)) {
+        for _ in 0..1_000 {
+            if done() {
+                return;
+            }
+            tokio::task::yield_now().await;
         }
-        tokio::task::yield_now().await;
     }
     panic!("it did not come to pass");
 }
