@@ -19,7 +19,7 @@ use super::suspended::Suspended;
 use crate::completion::{AttemptEnd, Fate, Observed};
 use crate::engine::Shared;
 use crate::handler::{At, Chosen, HandlerResult, Judgement, Runs};
-use crate::log::{JobSpan, log};
+use crate::log::log;
 use crate::policy::Plan;
 
 /// What a slot's task has to wait for.
@@ -133,7 +133,12 @@ where
             } else {
                 return Poll::Ready(Step::Empty);
             };
-            match self.start::<OBSERVED>(delivery, running.as_mut(), cx) {
+            let flow = if OBSERVED {
+                self.start_observed(delivery, running.as_mut(), cx)
+            } else {
+                self.start::<false>(delivery, running.as_mut(), cx)
+            };
+            match flow {
                 Flow::Next => {}
                 Flow::Pending => return Poll::Pending,
                 Flow::Step(step) => return Poll::Ready(step),
@@ -166,6 +171,18 @@ where
         }
     }
 
+    /// Starts an attempt that somebody wants to hear of, inside its span.
+    fn start_observed(
+        &mut self,
+        delivery: DeliveryOf<W>,
+        running: Pin<&mut Option<H::Future>>,
+        cx: &mut Context<'_>,
+    ) -> Flow<W> {
+        let span = self.observed.insert(self.shared.observe(&delivery.meta)).span.clone();
+        let _inside = span.enter();
+        self.start::<true>(delivery, running, cx)
+    }
+
     /// The first poll of an attempt. Most jobs end here.
     #[inline(always)]
     fn start<const OBSERVED: bool>(
@@ -175,8 +192,6 @@ where
         cx: &mut Context<'_>,
     ) -> Flow<W> {
         let Delivery { meta, payload, receipt } = delivery;
-        let span = if OBSERVED { Some(self.observed.insert(self.shared.observe(&meta)).span.clone()) } else { None };
-        let _inside = span.as_ref().map(JobSpan::enter);
         let policy = &self.shared.policy;
         let own;
         let plan = if H::CHOOSES || meta.extra.is_none() && policy.is_plain() {
