@@ -95,28 +95,32 @@ impl<P> State<P> {
         self.len() < self.capacity && !self.closed
     }
 
+    /// The id of a new job: its own, where it brought one along.
+    #[inline]
+    pub(crate) fn id_for(&mut self, extra: Option<&Extra>) -> JobId {
+        match extra.and_then(|extra| extra.id) {
+            None => self.ids.take(),
+            Some(id) => {
+                self.accepted_again += 1;
+                id
+            }
+        }
+    }
+
     /// A new job without options. There is room.
     #[inline]
-    pub(crate) fn push_new(&mut self, payload: P, enqueued: Stamp) -> JobId {
-        let id = self.ids.take();
+    pub(crate) fn push_new(&mut self, id: JobId, payload: P, enqueued: Stamp) {
         let meta = Meta { id, attempt: 1, enqueued, extra: None };
         self.ready.push_plain(Delivery { meta, payload, receipt: () });
-        id
     }
 
     /// A new job that has options. There is room.
     #[cold]
-    pub(crate) fn push_with(&mut self, payload: P, mut extra: Box<Extra>, enqueued: Stamp) -> JobId {
-        let id = if let Some(id) = extra.id.take() {
-            self.accepted_again += 1;
-            id
-        } else {
-            self.ids.take()
-        };
+    pub(crate) fn push_with(&mut self, id: JobId, payload: P, mut extra: Box<Extra>, enqueued: Stamp) {
+        extra.id = None;
         let delay = extra.delay.take().unwrap_or(Duration::ZERO);
         let meta = Meta { id, attempt: 1, enqueued, extra: Some(extra) };
         self.push_after(delay, Delivery { meta, payload, receipt: () });
-        id
     }
 
     /// A job put back by hand counts as accepted again.

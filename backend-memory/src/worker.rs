@@ -44,7 +44,8 @@ where
         if !state.has_room() {
             return Err(job);
         }
-        let id = state.push_new(Own::new(job), enqueued);
+        let id = state.ids.take();
+        state.push_new(id, Own::new(job), enqueued);
         let call = state.call_for_new(enqueued);
         drop(state);
         if let Some(waker) = call {
@@ -157,7 +158,7 @@ where
         let enqueued = self.clock.stamp();
         let mut done = true;
         let mut state = self.state.lock();
-        for entry in jobs.iter_mut().filter(|entry| entry.is_open()) {
+        for entry in jobs.iter_mut().filter(|entry| entry.is_open() && entry.job().is_some()) {
             if let Some(feature) = entry.extra().and_then(|extra| self.capabilities.refuses(extra)) {
                 entry.refuse(Refusal::Unsupported(feature));
             } else if state.has_room() {
@@ -243,16 +244,14 @@ where
     }
 }
 
+#[inline]
 fn accept<J, M>(state: &mut State<Own<J, M>>, entry: &mut Entry<J>, enqueued: queue_core::Stamp) {
-    let id = entry.extra().and_then(|extra| extra.id).unwrap_or_default();
-    let Some((job, extra)) = entry.accept(id) else { return };
-    let payload = Own::new(job);
-    let id = if let Some(extra) = extra {
-        state.push_with(payload, extra, enqueued)
-    } else {
-        state.push_new(payload, enqueued)
-    };
-    entry.accept(id);
+    let id = state.id_for(entry.extra());
+    match entry.accept(id) {
+        Some((job, None)) => state.push_new(id, Own::new(job), enqueued),
+        Some((job, Some(extra))) => state.push_with(id, Own::new(job), extra, enqueued),
+        None => {}
+    }
 }
 
 /// A waiting request. Its drop passes on a call that was meant for it.

@@ -87,11 +87,11 @@ impl<J> Entry<J> {
         matches!(self.answer, Answer::Open)
     }
 
-    /// Whether the worker has the job.
+    /// The id of the job, where the worker has it.
     #[inline]
     #[must_use]
-    pub const fn is_accepted(&self) -> bool {
-        matches!(self.answer, Answer::Accepted(_))
+    pub const fn accepted(&self) -> Option<JobId> {
+        if let Answer::Accepted(id) = self.answer { Some(id) } else { None }
     }
 
     /// The job, unless it was accepted. A broker encodes from here.

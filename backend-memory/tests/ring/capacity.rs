@@ -84,13 +84,16 @@ fn a_batch_is_accepted_in_order_as_far_as_there_is_room() {
     let mut batch: Vec<_> = (0..5).map(Entry::new).collect();
     batch[1].refuse(Refusal::Unroutable);
     now(ring.queue(&mut batch, Room::Refuse)).unwrap();
-    let accepted: Vec<_> = batch.iter().map(Entry::is_accepted).collect();
+    let accepted: Vec<_> = batch.iter().map(|entry| entry.accepted().is_some()).collect();
     assert_eq!(accepted, [true, false, true, true, false]);
     assert!(matches!(batch[1].answer(), Answer::Refused(Refusal::Unroutable)), "an answered entry is passed over");
     assert!(matches!(batch[4].answer(), Answer::Refused(Refusal::Full)));
     now(ring.queue(&mut batch, Room::Refuse)).unwrap();
     assert_eq!((ring.len(), ring.tally().accepted), (3, 3));
     assert_eq!(drain(&ring), [0, 2, 3]);
+    assert!(matches!(batch[0].reopen(), Answer::Accepted(_)));
+    now(ring.queue(&mut batch, Room::Refuse)).unwrap();
+    assert_eq!((batch[0].is_open(), ring.len(), ring.tally().accepted), (true, 0, 3), "its job went with the answer");
 }
 
 ///

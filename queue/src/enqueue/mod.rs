@@ -82,7 +82,8 @@ impl<W: Worker> Intake<W> {
     ) -> Result<Vec<JobId>, EnqueueManyError<W::Job>> {
         let failed = self.ask(&mut entries, wait).await.err();
         let (mut accepted, mut refused) = (Vec::with_capacity(entries.len()), Vec::new());
-        for entry in entries {
+        accepted.extend(entries.iter().map_while(Entry::accepted));
+        for entry in entries.drain(accepted.len()..) {
             // One failure of the call is the failure of each entry that it left open.
             match self.answer(entry, failed.clone()) {
                 Ok(id) => accepted.push(id),
