@@ -15,9 +15,6 @@ use crate::args::Args;
 use crate::outbox::Outbox;
 use crate::{email, health, http, invoice};
 
-/// How many jobs may wait: what they need in memory is bounded, and a client hears early that it is too much.
-const CAPACITY: usize = 10_000;
-
 /// How long requests that are under way may take, once it is told to stop.
 const REQUESTS: Duration = Duration::from_secs(5);
 
@@ -60,7 +57,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Box<dyn Error>> {
 /// The queue: the one place that names a broker.
 fn start(args: &Args) -> Result<Jobs, Box<dyn Error>> {
     let outbox = Outbox::open(&args.outbox).map_err(|error| format!("no outbox in {:?}: {error}", args.outbox))?;
-    let worker = Ring::builder().capacity(CAPACITY).build()?.boxed();
+    let worker = Ring::builder().capacity(args.capacity).build()?.boxed();
     let patient = RouteOptions::new().retry(Retry::exponential(8));
     let routes = Routes::new().on_with(email::KIND, patient, email::send).on(invoice::KIND, blocking(invoice::make));
     let builder = Queue::with_worker(worker).state(outbox).timeout(Duration::from_secs(10));

@@ -121,11 +121,11 @@ async fn each_request_that_was_taken_is_done_or_named() {
     assert!(files.values().all(|id| !not_done.contains(id)));
 }
 
-/// Without a slot it takes jobs, says that it does not consume, and names them all in the end.
+/// Without a slot it takes jobs while there is room, says that it does not consume, and names them all in the end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_paused_service_is_unhealthy_and_names_what_it_took() {
     let folder = Folder::new();
-    let mut service = Service::start(&folder, &["--slots", "0", "--deadline", "0"]).await;
+    let mut service = Service::start(&folder, &["--slots", "0", "--capacity", "100", "--deadline", "0"]).await;
     let mut client = Client::connect(&service.address).await.unwrap();
     let health = client.get("/health").await.unwrap();
     assert_eq!((health.status, &*health.body), (503, "paused"));
@@ -136,6 +136,9 @@ async fn a_paused_service_is_unhealthy_and_names_what_it_took() {
         assert_eq!(answer.status, 202);
         taken.insert(answer.body);
     }
+    let (path, body) = request(100);
+    let refused = client.post(path, &body).await.unwrap();
+    assert_eq!((refused.status, &*refused.body), (503, "no room within the time allowed"));
     service.signal("INT").await;
     let said = service.ended().await;
     assert_eq!(said.code, Some(0), "{}", said.err);
