@@ -147,6 +147,21 @@ async fn a_full_hook_holds_no_shutdown_up() {
     assert_eq!((stats.done, stats.returned, stats.accepted), (1_024, 976, 2_000));
 }
 
+/// Nor does a resize.
+#[tokio::test(start_paused = true)]
+async fn a_full_hook_holds_no_resize_up() {
+    let hook = async |_: Completion| std::future::pending::<()>().await;
+    let queue = Queue::with_worker(Ring::new()).slots(4).on_complete(hook).start(async |_: u32| ()).unwrap();
+    queue.enqueue_many(0..2_000).await.unwrap();
+    until(|| queue.stats().hooks_waiting == 1_024).await;
+    // Every slot has come to wait for room.
+    settle_down().await;
+    let start = Instant::now();
+    queue.resize(0).await.unwrap();
+    assert_eq!((start.elapsed(), queue.stats().slots), (ms(0), 0));
+    assert_eq!(queue.shutdown(ms(0)).await.unwrap().stats().returned, 976);
+}
+
 struct Dropped(Arc<AtomicUsize>);
 
 impl Drop for Dropped {

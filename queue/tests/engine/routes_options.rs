@@ -176,6 +176,26 @@ async fn deadline_of_the_job_beats_the_route_and_that_the_queue() {
     drop(end(&queue).await);
 }
 
+/// E-59: the handler is told the deadline that holds.
+#[tokio::test(start_paused = true)]
+async fn the_deadline_of_its_route_is_told_to_a_handler() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let tell = || {
+        let told = told.clone();
+        move |_: u64, cx: Context| {
+            told.lock().push(cx.deadline().map(|deadline| (deadline - cx.enqueued_at()).as_millis()));
+            std::future::ready(())
+        }
+    };
+    let routes = Routes::new().on("plain", tell()).on_with("long", RouteOptions::new().deadline(ms(900)), tell());
+    let queue = builder().deadline(ms(200)).start(routes).unwrap();
+    queue.enqueue(take("plain", 0)).await.unwrap();
+    queue.enqueue(take("long", 0)).await.unwrap();
+    queue.job(take("long", 0)).deadline(ms(500)).enqueue().await.unwrap();
+    drop(end(&queue).await);
+    assert_eq!(*told.lock(), [Some(200), Some(900), Some(500)]);
+}
+
 /// E-64, E-19: whether a panic ends the job is the route's to say.
 #[tokio::test(start_paused = true)]
 async fn a_route_says_what_a_panic_does() {

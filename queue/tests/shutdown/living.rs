@@ -83,11 +83,8 @@ async fn the_last_job_wakes_whoever_waits_for_idle() {
         waiting.await.unwrap();
     }
     let expected = Duration::from_millis(*slots.iter().max().unwrap());
-    assert!(
-        start.elapsed() >= expected && start.elapsed() < expected + Duration::from_millis(60),
-        "{:?}",
-        start.elapsed()
-    );
+    let late = start.elapsed() - expected;
+    assert!(late <= Duration::from_millis(2), "{late:?} after {expected:?}");
     drop(queue.shutdown(Duration::ZERO).await.unwrap());
 }
 
