@@ -63,6 +63,13 @@ impl<E> Fifo<E> {
     #[inline]
     pub(crate) fn take(&mut self, max: usize, into: &mut VecDeque<E>) {
         let count = max.min(self.cells.len());
+        if count == 1 {
+            // What handlers that wait ask for: without what a batch sets up.
+            if let Some(entry) = self.cells.pop_front() {
+                into.push_back(entry);
+            }
+            return self.shrink();
+        }
         // A range has an exact length, which `extend` trusts and so asks for room once; a drain has none that it trusts.
         into.extend((0..count).map(|_| {
             let Some(entry) = self.cells.pop_front() else { unreachable!("counted above") };
