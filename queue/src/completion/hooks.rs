@@ -6,7 +6,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -44,8 +44,10 @@ struct Calls {
     panicked: AtomicU64,
     left_out: AtomicU64,
     cut: AtomicU64,
-    /// None of those that wait has ended for too long.
-    stuck: AtomicBool,
+    /// How many of those that waited have ended.
+    ends: AtomicU64,
+    /// One more than `ends` was when none had come for too long: stuck until the next.
+    stuck: AtomicU64,
     ended: Notify,
     /// A shutdown has no more time for them.
     over: CancellationToken,
@@ -72,7 +74,7 @@ impl Hooks {
     /// Calls it.
     pub(crate) fn call(&self, completion: Completion, tracker: &TaskTracker, runtime: &Handle) {
         let calls = &self.calls;
-        if calls.are_full() && calls.stuck.load(Ordering::Relaxed) {
+        if calls.are_full() && calls.are_stuck() {
             if calls.left_out.fetch_add(1, Ordering::Relaxed) == 0 {
                 log!(
                     warn,
@@ -110,18 +112,20 @@ impl Hooks {
 
     /// Whether no further attempt shall start for now.
     pub(crate) fn is_full(&self) -> bool {
-        self.calls.are_full() && !self.calls.stuck.load(Ordering::Relaxed)
+        self.calls.are_full() && !self.calls.are_stuck()
     }
 
     /// Waits until an attempt may start: a call has ended, or they are stuck.
     pub(crate) async fn room(&self) {
         loop {
             let ended = self.calls.ended.notified();
+            let ends = self.calls.ends.load(Ordering::Relaxed);
             if !self.is_full() {
                 return;
             }
             if timeout(STUCK, ended).await.is_err() {
-                self.calls.stuck.store(true, Ordering::Relaxed);
+                // Of no account if one ends in this moment.
+                self.calls.stuck.store(ends + 1, Ordering::Relaxed);
             }
         }
     }
@@ -152,6 +156,10 @@ impl fmt::Debug for Hooks {
 impl Calls {
     fn are_full(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) >= AT_ONCE
+    }
+
+    fn are_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed) == self.ends.load(Ordering::Relaxed) + 1
     }
 
     fn panicked(&self, payload: Box<dyn Any + Send>) {
@@ -196,7 +204,7 @@ impl Drop for Waiting {
             self.calls.panicked(panic);
         }
         self.calls.waiting.fetch_sub(1, Ordering::Relaxed);
-        self.calls.stuck.store(false, Ordering::Relaxed);
+        self.calls.ends.fetch_add(1, Ordering::Relaxed);
         self.calls.ended.notify_waiters();
     }
 }

@@ -133,6 +133,32 @@ async fn no_call_of_a_slow_hook_is_left_out() {
     assert_eq!((told.load(Ordering::Relaxed), report.stats().hooks_left_out), (10_000, 0));
 }
 
+/// E-71: one that was stuck and goes on is waited for again.
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_goes_on_is_waited_for_again() {
+    let gate = Gate::new();
+    let hooks = gate.clone();
+    let hook = move |_: Completion| {
+        let gate = hooks.clone();
+        async move { gate.pass().await }
+    };
+    let queue = Queue::with_worker(Ring::new()).slots(4).on_complete(hook).start(async |_: u32| ()).unwrap();
+    queue.enqueue_many(0..1_100).await.unwrap();
+    until(|| queue.stats().hooks_waiting == 1_024).await;
+    sleep(ms(1_001)).await;
+    until(|| queue.stats().done == 1_100).await;
+    gate.open(1_024);
+    until(|| queue.stats().hooks_waiting == 0).await;
+    queue.enqueue_many(0..2_000).await.unwrap();
+    until(|| queue.stats().hooks_waiting == 1_024).await;
+    settle_down().await;
+    let stats = queue.stats();
+    assert_eq!((stats.done, stats.hooks_left_out), (1_100 + 1_024, 1_100 - 1_024));
+    gate.open(2_000);
+    let report = end(&queue).await;
+    assert_eq!((report.stats().done, report.stats().hooks_left_out), (3_100, 1_100 - 1_024));
+}
+
 /// A shutdown does not wait for the room that a hook takes.
 #[tokio::test(start_paused = true)]
 async fn a_full_hook_holds_no_shutdown_up() {
