@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::{AttemptEnd, Completion, Fate};
-use crate::log::JobSpan;
 use queue_core::{JobId, Meta};
 use tokio::time::Instant;
+
+use super::{AttemptEnd, Completion, Fate};
+use crate::log::JobSpan;
 
 /// An attempt, from before its start until its verdict is carried out.
 #[derive(Debug)]
