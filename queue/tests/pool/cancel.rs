@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::time::Duration;
 
+use crate::common::until;
 use crate::tokio;
 use parking_lot::Mutex;
 use queue::{Cancels, EnqueueError, JobId, Queue, Ring};
@@ -20,16 +20,6 @@ impl Wake for Wakes {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
-}
-
-/// Waits until `done`, but not for ever.
-async fn until(done: impl Fn() -> bool) {
-    let done = async {
-        while !done() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), done).await.unwrap();
 }
 
 /// A paused queue with room for three, and what it ran.

@@ -5,6 +5,7 @@
 mod tokio;
 
 mod cancel;
+mod common;
 mod end;
 mod held;
 mod jobs;

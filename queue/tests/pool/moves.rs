@@ -4,21 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::common::until;
 use crate::tokio;
 use parking_lot::Mutex;
 use queue::{EnqueueError, Queue, Retry, Ring};
 
 const LONG: Duration = Duration::from_secs(60);
-
-/// Waits until `done`, but not for ever.
-async fn until(done: impl Fn() -> bool) {
-    let done = async {
-        while !done() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), done).await.unwrap();
-}
 
 /// A job that counts its clones.
 struct Counted(Arc<AtomicUsize>, Box<u32>);
