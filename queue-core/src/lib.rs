@@ -67,6 +67,7 @@ mod ownership;
 mod routed;
 mod tally;
 mod verdict;
+pub mod wire;
 mod worker;
 
 pub use backoff::{Backoff, InvalidBackoff};

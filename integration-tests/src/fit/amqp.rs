@@ -34,7 +34,7 @@ pub use self::consumer::TagReceipt;
 use self::consumer::{Consuming, Epoch, Raw};
 use self::properties::{head, properties};
 use self::publish::{CONFIRM, Sent, confirmed, failure, watch_alarms};
-use super::wire;
+use queue_core::wire;
 
 /// The largest message of a 4.x broker; above it the channel dies, and the job with it.
 const MAX_BODY: usize = 16 << 20;

@@ -31,7 +31,7 @@ use tokio::time::{Instant, timeout_at};
 use self::producer::{failure, headers, refusal, reported, retry_topic, send};
 pub use self::thread::OffsetReceipt;
 use self::thread::{Group, Shared};
-use super::wire;
+use queue_core::wire;
 
 /// How long the producer tries before a send is unconfirmed, and how long a metadata call may take.
 const TIMEOUT_MS: u64 = 30_000;

@@ -8,7 +8,6 @@ pub mod amqp;
 pub mod kafka;
 pub mod redis;
 mod watermark;
-mod wire;
 
 /// The promises of the contract that the compiler can check.
 #[cfg(test)]

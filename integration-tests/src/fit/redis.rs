@@ -30,7 +30,7 @@ use tokio_util::task::TaskTracker;
 
 use self::reader::{BLOCK, Open, Raw, Reader, Want};
 use self::script::{failure, operations, settled};
-use super::wire;
+use queue_core::wire;
 
 /// The consumer group of every queue.
 const GROUP: &str = "w";

@@ -5,7 +5,7 @@ use lapin::BasicProperties;
 use lapin::types::{AMQPValue, FieldTable, LongString, ShortString};
 use queue_core::Refusal;
 
-use super::super::wire::{self, Head, Pairs};
+use queue_core::wire::{self, Head, Pairs};
 
 /// What the broker writes itself: a copy that kept it would inherit the history of another delivery.
 const BROKERS: [&str; 5] =

@@ -8,7 +8,7 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{Header, Headers as _, OwnedHeaders};
 use rdkafka::producer::{DeliveryFuture, FutureProducer, FutureRecord};
 
-use super::super::wire::{self, Pairs};
+use queue_core::wire::{self, Pairs};
 
 /// The retry topics that are expected to exist, `Q.retry.<name>`. A longer wait takes the last again and again, by its due time.
 const CLASSES: [(&str, Duration); 3] =

@@ -17,8 +17,8 @@ use rdkafka::{Offset, TopicPartitionList};
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::super::wire::Head;
 use super::partitions::{Partitions, Place};
+use queue_core::wire::Head;
 
 /// How long a revoke waits for running jobs: below the session timeout.
 const DRAIN: Duration = Duration::from_secs(20);

@@ -10,8 +10,8 @@ use redis::{RedisResult, Value};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::super::wire::Head;
 use super::{BODY, GROUP};
+use queue_core::wire::Head;
 
 /// How long one read waits at the server.
 pub(super) const BLOCK: Duration = Duration::from_secs(2);

@@ -3,9 +3,9 @@
 use queue_core::{Settled, Settling, Unsettled, Verdict, WorkerError};
 use redis::{ErrorKind, RedisError, Value};
 
-use super::super::wire;
 use super::StreamReceipt;
 use super::reader::bytes;
+use queue_core::wire;
 
 /// The operations of a batch, in order, as the script reads them.
 pub(super) fn operations<P>(batch: &[Settling<P, StreamReceipt>], origin: &str, put: &mut impl FnMut(&[u8])) -> usize {

@@ -1,6 +1,6 @@
-//! The metadata of a message as names and bytes, the same on every broker.
+//! The metadata of a message as names and bytes, the same on every broker: for whoever writes a backend.
 //!
-//! Redis writes the pairs as fields of an entry, Kafka as record headers, AMQP as headers but for the id, the content type and the priority,
+//! The codec's bytes are the whole body. Redis writes the pairs as fields of an entry, Kafka as record headers, AMQP as headers but for the id, the content type and the priority,
 //! which have properties of their own. A copy never starts from [`Meta`]: it takes the original's pairs and overrides some,
 //! so that what another producer wrote survives a retry.
 
@@ -8,37 +8,54 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use queue_core::codec::Codec;
-use queue_core::{Capabilities, Clock, Entry, Extra, Headers, JobId, Meta, Refusal, Verdict};
 use tokio::time::Instant;
 
-pub(super) const VERSION: &str = "jobqueue-v";
-pub(super) const ID: &str = "jobqueue-id";
-pub(super) const ATTEMPTS: &str = "jobqueue-attempts";
-pub(super) const ENQUEUED_MS: &str = "jobqueue-enqueued-ms";
-pub(super) const DUE_MS: &str = "jobqueue-due-ms";
-pub(super) const DEADLINE_MS: &str = "jobqueue-deadline-ms";
-pub(super) const PRIORITY: &str = "jobqueue-priority";
-pub(super) const KIND: &str = "jobqueue-type";
-pub(super) const REASON: &str = "jobqueue-reason";
-pub(super) const ERROR: &str = "jobqueue-error";
-pub(super) const ORIGIN: &str = "jobqueue-origin";
-pub(super) const CONTENT_TYPE: &str = "content-type";
+use crate::codec::Codec;
+use crate::{Capabilities, Clock, Entry, Extra, Headers, JobId, Meta, Refusal, Undecodable, Verdict};
+
+/// Format version of these names: 1. Absent in a message of another program.
+pub const VERSION: &str = "jobqueue-v";
+/// The id of the job, 16 hexadecimal digits.
+pub const ID: &str = "jobqueue-id";
+/// Attempts spent before this copy was written, decimal. Absent: 0.
+pub const ATTEMPTS: &str = "jobqueue-attempts";
+/// When the job was first published, in milliseconds since the epoch.
+pub const ENQUEUED_MS: &str = "jobqueue-enqueued-ms";
+/// Not before this time, in milliseconds since the epoch.
+pub const DUE_MS: &str = "jobqueue-due-ms";
+/// No attempt after this time, in milliseconds since the epoch.
+pub const DEADLINE_MS: &str = "jobqueue-deadline-ms";
+/// Higher first; absent: 0, the lowest.
+pub const PRIORITY: &str = "jobqueue-priority";
+/// The kind of a [`Routed`](crate::Routed) job.
+pub const KIND: &str = "jobqueue-type";
+/// Of a dead letter: the rule that ended the job, as [`Reason::as_str`](crate::Reason::as_str) writes it.
+pub const REASON: &str = "jobqueue-reason";
+/// Of a dead letter: the last error, at most 1 KiB of it.
+pub const ERROR: &str = "jobqueue-error";
+/// Of a dead letter: the queue that it comes from.
+pub const ORIGIN: &str = "jobqueue-origin";
+/// The media type of the body.
+pub const CONTENT_TYPE: &str = "content-type";
 
 /// The most that a dead letter says of its error, in bytes.
 const ERROR_BYTES: usize = 1024;
 
 /// Names and values, in the order in which they travel.
-pub(super) type Pairs = Vec<(Box<str>, Bytes)>;
+pub type Pairs = Vec<(Box<str>, Bytes)>;
 
 /// Milliseconds since the epoch, by this host's clock.
-pub(super) fn now_ms() -> u64 {
+#[must_use]
+pub fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The body and the pairs of an open entry, or why it cannot be sent.
-pub(super) fn encode<J, C: Codec<J>>(
+///
+/// # Errors
+/// The job asks for what the worker cannot do, has no form in the codec, or is too large. Nothing was sent.
+pub fn encode<J, C: Codec<J>>(
     codec: &C,
     entry: &Entry<J>,
     id: JobId,
@@ -79,27 +96,46 @@ fn outgoing(id: JobId, extra: Option<&Extra>, content_type: &str, kind: Option<&
 }
 
 /// What a message says of itself.
+///
+/// ```
+/// use bytes::Bytes;
+/// use queue_core::wire::{ATTEMPTS, Head};
+/// let head = Head::read([(ATTEMPTS, Bytes::from_static(b"2")), ("tenant", Bytes::from_static(b"north"))]);
+/// assert_eq!((head.attempts, head.headers.get("tenant")), (2, Some(&b"north"[..])));
+/// ```
 #[derive(Debug, Default)]
-pub(super) struct Head {
-    pub(super) id: Option<JobId>,
+#[non_exhaustive]
+pub struct Head {
+    /// Why it cannot be read, where its format version is not ours.
+    pub broken: Option<Undecodable>,
+    /// Our id, where it has one.
+    pub id: Option<JobId>,
     /// Attempts spent before this copy was written.
-    pub(super) attempts: u32,
-    pub(super) enqueued_ms: Option<u64>,
-    pub(super) deadline_ms: Option<u64>,
-    pub(super) priority: u8,
-    pub(super) content_type: Option<Arc<str>>,
-    pub(super) kind: Option<Box<str>>,
+    pub attempts: u32,
+    /// When the job was first published, in milliseconds since the epoch.
+    pub enqueued_ms: Option<u64>,
+    /// No attempt after this time, in milliseconds since the epoch.
+    pub deadline_ms: Option<u64>,
+    /// Higher first.
+    pub priority: u8,
+    /// The media type of the body.
+    pub content_type: Option<Arc<str>>,
+    /// The kind of a [`Routed`](crate::Routed) job.
+    pub kind: Option<Box<str>>,
     /// The broker's name for a message without an id of ours.
-    pub(super) source: Option<Box<str>>,
-    pub(super) headers: Headers,
+    pub source: Option<Box<str>>,
+    /// The user's headers.
+    pub headers: Headers,
 }
 
 impl Head {
     /// Reads the pairs of a message. An unreadable value of ours counts as absent, except attempts: a count is never too low.
-    pub(super) fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, Bytes)>) -> Self {
+    #[must_use]
+    pub fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, Bytes)>) -> Self {
         let mut head = Self::default();
         for (name, value) in pairs {
             match name {
+                VERSION => head.broken = newer(&value),
                 ID => head.set_id(&String::from_utf8_lossy(&value)),
                 ATTEMPTS => {
                     head.attempts = number(&value).map_or(u32::MAX - 1, |n| u32::try_from(n).unwrap_or(u32::MAX - 1))
@@ -117,7 +153,7 @@ impl Head {
     }
 
     /// Takes `id` for ours, or for another producer's name of the message.
-    pub(super) fn set_id(&mut self, id: &str) {
+    pub fn set_id(&mut self, id: &str) {
         match u64::from_str_radix(id, 16) {
             Ok(number) if id.len() == 16 => self.id = Some(JobId::from(number)),
             _ => self.source = Some(id.into()),
@@ -125,12 +161,13 @@ impl Head {
     }
 
     /// Ours, or a number that the broker's own name always gives.
-    pub(super) fn job_id(&self) -> JobId {
+    #[must_use]
+    pub fn job_id(&self) -> JobId {
         self.id.unwrap_or_else(|| JobId::of_name(self.source.as_deref().unwrap_or_default()))
     }
 
     /// The metadata of one delivery: `redeliveries` is the broker's count for this copy.
-    pub(super) fn meta(&mut self, clock: &Clock, redeliveries: u32) -> Meta {
+    pub fn meta(&mut self, clock: &Clock, redeliveries: u32) -> Meta {
         let now = now_ms();
         let mut meta = Meta {
             id: self.job_id(),
@@ -140,13 +177,15 @@ impl Head {
         };
         let plain = self.headers.is_empty() && self.deadline_ms.is_none() && self.source.is_none();
         if !plain || redeliveries > 0 || self.priority > 0 {
-            let mut extra = Extra::default();
-            extra.headers = std::mem::take(&mut self.headers);
-            extra.priority = self.priority;
-            extra.source = self.source.take();
-            extra.redeliveries = redeliveries;
-            extra.deadline = self.deadline_ms.map(|ms| Instant::now() + Duration::from_millis(ms.saturating_sub(now)));
-            meta.extra = Some(Box::new(extra));
+            let due = |ms: u64| Instant::now() + Duration::from_millis(ms.saturating_sub(now));
+            meta.extra = Some(Box::new(Extra {
+                headers: std::mem::take(&mut self.headers),
+                priority: self.priority,
+                source: self.source.take(),
+                redeliveries,
+                deadline: self.deadline_ms.map(due),
+                ..Extra::default()
+            }));
         }
         meta
     }
@@ -155,7 +194,8 @@ impl Head {
 /// What a copy of a delivery says otherwise than the original; none for an acknowledgement, which makes no copy.
 ///
 /// The id is always among them: the copy of a message that came without one keeps the number that its first delivery got.
-pub(super) fn overrides(meta: &Meta, verdict: &Verdict, enqueued_ms: Option<u64>, origin: &str) -> Option<Pairs> {
+#[must_use]
+pub fn overrides(meta: &Meta, verdict: &Verdict, enqueued_ms: Option<u64>, origin: &str) -> Option<Pairs> {
     let mut pairs: Pairs = Vec::with_capacity(6);
     let mut put = |name: &str, value: Bytes| pairs.push((name.into(), value));
     let spent = match verdict {
@@ -180,15 +220,27 @@ pub(super) fn overrides(meta: &Meta, verdict: &Verdict, enqueued_ms: Option<u64>
 }
 
 /// The first of `classes` (ascending) that is not shorter than `after`: a wait is never cut short.
-pub(super) fn class(classes: &[Duration], after: Duration) -> Option<Duration> {
+#[must_use]
+pub fn class(classes: &[Duration], after: Duration) -> Option<Duration> {
     classes.iter().copied().find(|class| *class >= after)
+}
+
+/// Version 1 is all there is: whatever else a message claims to be is not read by guess.
+fn newer(version: &[u8]) -> Option<Undecodable> {
+    if number(version) == Some(1) {
+        return None;
+    }
+    let found = number(version).map_or_else(|| "that is no number".to_owned(), |number| number.to_string());
+    Some(Undecodable(format!("format version {found}: this build reads version 1, so update it").into()))
 }
 
 fn text(value: impl std::fmt::Display) -> Bytes {
     value.to_string().into()
 }
 
-pub(super) fn number(value: &[u8]) -> Option<u64> {
+/// A decimal number, where the bytes are one.
+#[must_use]
+pub fn number(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
@@ -200,9 +252,8 @@ fn cut(error: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use queue_core::{Cause, Reason};
-
     use super::*;
+    use crate::{Cause, Reason};
 
     fn borrowed(pairs: &Pairs) -> impl Iterator<Item = (&str, Bytes)> {
         pairs.iter().map(|(name, value)| (&**name, value.clone()))
@@ -241,6 +292,16 @@ mod tests {
         let read = |value: &'static str| Head::read([(ATTEMPTS, Bytes::from(value))]).meta(&Clock::new(), 2).attempt;
         assert_eq!(read("3"), 6);
         assert_eq!(read("many"), u32::MAX);
+    }
+
+    #[test]
+    fn a_newer_format_is_not_read_by_guess() {
+        let read =
+            |version: &'static str| Head::read([(VERSION, Bytes::from(version))]).broken.map(|why| why.to_string());
+        assert_eq!(read("1"), None);
+        assert!(read("2").unwrap().contains("format version 2"));
+        assert!(read("one").unwrap().contains("no number"));
+        assert!(Head::read([("other", Bytes::new())]).broken.is_none());
     }
 
     #[test]
