@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use queue_core::{Capabilities, Clock, Delivery, Durability, Feature, Tier};
+use queue_core::{Capabilities, Clock, Delivery, Durability, Feature, Order, Tier};
 
 use crate::fifo::MIN_CELLS;
 use crate::state::State;
@@ -69,7 +69,7 @@ impl<J, M: Mode> Ring<J, M> {
     pub(crate) fn with(cells: VecDeque<Delivery<Own<J, M>, ()>>, capacity: usize, dead_letters: usize) -> Self {
         let letters = if dead_letters == 0 { Tier::Absent } else { Tier::Native };
         let retries = if M::RETRIES { Tier::Native } else { Tier::Absent };
-        let capabilities = Capabilities::new("memory", Durability::Process)
+        let mut capabilities = Capabilities::new("memory", Durability::Process)
             .with_share(SHARE)
             .with(Feature::Retries, retries)
             .with(Feature::Delays, Tier::Native)
@@ -79,6 +79,7 @@ impl<J, M: Mode> Ring<J, M> {
             .with(Feature::Cancels, Tier::Native)
             .with(Feature::Pauses, Tier::Native)
             .with(Feature::JobOptions, Tier::Native);
+        capabilities.order = Order::Queue;
         Self { state: Mutex::new(State::new(cells, capacity, dead_letters)), clock: Clock::new(), capabilities }
     }
 

@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Poll};
 
 use queue_core::{
-    Capabilities, Clock, Delivery, DeliveryOf, Demand, Entry, Facets, JobId, Payload, Refusal, RequestError, Room,
+    Capabilities, Clock, Delivery, DeliveryOf, Demand, Entry, Facets, Feature, JobId, Payload, Refusal, RequestError, Room,
     Settled, SettlingOf, Tally, UnsettledOf, Verdict, Worker, WorkerError,
 };
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -143,7 +143,8 @@ where
     }
 
     fn facets(&self) -> Facets<'_, Self> {
-        Facets::none().inspects(self).dead_letters(self).cancels(self).pauses(self)
+        let facets = Facets::none().inspects(self).cancels(self).pauses(self);
+        if self.capabilities.has(Feature::DeadLetters) { facets.dead_letters(self) } else { facets }
     }
 }
 

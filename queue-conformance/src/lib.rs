@@ -1,3 +1,50 @@
 //! A judge of workers: what they claim is tested, what they do is recorded, and what was recorded is checked.
 
 #![forbid(unsafe_code)]
+
+mod backend;
+pub mod broken;
+mod codec;
+mod job;
+mod markers;
+pub mod reference;
+mod run;
+mod suite;
+
+pub use backend::{Backend, Boxed, Fault, Markers, NotOffered, Operator, RawCounts, RawMessage, Time};
+pub use codec::AnyCodec;
+pub use job::Job;
+#[doc(hidden)]
+pub use queue_core as __core;
+pub use run::{Outcome, Row, must_pass, run, run_all};
+pub use suite::ROWS;
+
+/// Makes a `#[test]` of each row for a backend: `suite!(MyBackend::new());` in a module of a test file is all that a backend needs.
+///
+/// The expression is evaluated anew for each row. A row that the worker's claims do not reach, or for which the backend offers too little, passes
+/// and says so in its output.
+///
+/// ```
+/// # mod tests {
+/// use queue_conformance::suite;
+///
+/// suite!(queue_conformance::reference::Reference::new());
+/// # }
+/// ```
+#[macro_export]
+macro_rules! suite {
+    (@rows $then:ident $($with:tt)*) => {
+        $crate::suite! { @$then [c_1 c_2 c_3 c_4 c_5 c_6 c_7 c_8 c_9 c_10 c_11 c_12 c_13 c_14 c_15 c_16 c_17 c_18 c_19 c_20 c_21 c_22 c_23 c_24 c_25 c_26 c_27 c_28 c_29 c_30 c_31 c_32 c_33 c_34 c_35 c_36 c_37 c_38 c_39 c_40 c_41 c_42 c_44 c_45 c_46] $($with)* }
+    };
+    (@names) => { $crate::suite! { @rows list } };
+    (@list [$($row:ident)*]) => { [$(stringify!($row)),*] };
+    (@tests [$($row:ident)*] $backend:expr) => {
+        $(
+            #[test]
+            fn $row() {
+                $crate::must_pass(&stringify!($row).to_uppercase().replace('_', "-"), || $backend);
+            }
+        )*
+    };
+    ($backend:expr) => { $crate::suite! { @rows tests $backend } };
+}

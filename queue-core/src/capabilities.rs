@@ -109,6 +109,19 @@ pub enum Durability {
     Replicated,
 }
 
+/// Within what jobs that one producer queued are handed out in their order: to one slot, while none fails, is delayed or has a priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Order {
+    /// None is promised.
+    #[default]
+    Unordered,
+    /// A part of the queue, such as a partition.
+    Part,
+    /// The whole queue.
+    Queue,
+}
+
 /// What one worker can do, known since it was made.
 ///
 /// ```
@@ -132,6 +145,8 @@ pub struct Capabilities {
     pub share: usize,
     /// The largest body in bytes, where there is a limit.
     pub max_body: Option<usize>,
+    /// Within what it keeps jobs in order.
+    pub order: Order,
     tiers: [Tier; Feature::ALL.len()],
 }
 
@@ -146,6 +161,7 @@ impl Capabilities {
             durability,
             share: 1,
             max_body: None,
+            order: Order::Unordered,
             tiers: [Tier::Absent; Feature::ALL.len()],
         }
     }

@@ -114,6 +114,24 @@ impl<'a, W: Worker> Facets<'a, W> {
         self.inspects
     }
 
+    /// What keeps dead letters, where anything does.
+    #[must_use]
+    pub const fn letters(&self) -> Option<&'a dyn DynDeadLetters<W::Payload>> {
+        self.dead_letters
+    }
+
+    /// What cancels by id, where anything does.
+    #[must_use]
+    pub const fn canceller(&self) -> Option<&'a dyn DynCancels<W::Payload>> {
+        self.cancels
+    }
+
+    /// What pauses, where anything does.
+    #[must_use]
+    pub const fn pauser(&self) -> Option<&'a dyn DynPauses> {
+        self.pauses
+    }
+
     /// With dead letters.
     pub const fn dead_letters(mut self, worker: &'a dyn DynDeadLetters<W::Payload>) -> Self {
         self.dead_letters = Some(worker);

@@ -71,7 +71,7 @@ pub mod wire;
 mod worker;
 
 pub use backoff::{Backoff, InvalidBackoff};
-pub use capabilities::{Capabilities, Delays, Durability, Feature, Leases, Priorities, Retries, Tier};
+pub use capabilities::{Capabilities, Delays, Durability, Feature, Leases, Order, Priorities, Retries, Tier};
 pub use clock::{Clock, Stamp};
 #[cfg(feature = "bincode")]
 pub use codec::Bincode;

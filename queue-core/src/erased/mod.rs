@@ -108,7 +108,11 @@ impl<J: Send + 'static> Worker for DynWorker<J> {
     }
 
     fn facets(&self) -> Facets<'_, Self> {
-        Facets::none().inspects(self).dead_letters(self).cancels(self).pauses(self)
+        let (twin, none) = (&self.twin, Facets::none());
+        let facets = if twin.inspects().is_some() { none.inspects(self) } else { none };
+        let facets = if twin.dead_letters().is_some() { facets.dead_letters(self) } else { facets };
+        let facets = if twin.cancels().is_some() { facets.cancels(self) } else { facets };
+        if twin.pauses().is_some() { facets.pauses(self) } else { facets }
     }
 }
 

@@ -1,0 +1,140 @@
+//! Runs rows of the suite, each on a thread of its own, so that a worker that hangs or panics ends its row and nothing else.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use crate::suite::{ROWS, Stage, Stop, play};
+use crate::{Backend, Time};
+
+/// One row of the suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Its id in the list of behaviours.
+    pub id: &'static str,
+    /// What it proves.
+    pub title: &'static str,
+}
+
+/// How a row ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The promise holds; with what was measured on the way.
+    Passed(Vec<String>),
+    /// The promise is broken: how.
+    Failed(String),
+    /// The worker does not claim what the row is about: what it does not claim.
+    Skipped(String),
+    /// The backend does not offer to tests what the row needs, so nothing is known: what it does not offer.
+    Unproven(String),
+}
+
+impl Outcome {
+    /// Whether no promise was found broken. A row that was skipped or not proven passes, too, and says why.
+    #[must_use]
+    pub const fn is_pass(&self) -> bool {
+        !matches!(self, Self::Failed(_))
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed(measured) if measured.is_empty() => f.write_str("passed"),
+            Self::Passed(measured) => write!(f, "passed; {}", measured.join("; ")),
+            Self::Failed(how) => write!(f, "FAILED: {how}"),
+            Self::Skipped(why) => write!(f, "does not apply: {why}"),
+            Self::Unproven(what) => write!(f, "not proven: the backend offers no {what} to tests"),
+        }
+    }
+}
+
+/// After this time by the wall a row on a paused clock hangs: it holds its thread without ever waiting.
+const HANGS_PAUSED: Duration = Duration::from_secs(60);
+/// The same where time passes by the wall: every wait inside has a limit of its own.
+const HANGS: Duration = Duration::from_secs(600);
+
+/// Runs one row against a fresh backend, on a runtime of its own.
+///
+/// A panic of the worker, a call that is never answered and a thread that never comes back are failures with a message.
+pub fn run<B: Backend>(id: &str, make: impl FnOnce() -> B + Send + 'static) -> Outcome {
+    let id = id.to_owned();
+    let (tell, told) = mpsc::channel();
+    let (begun, begins) = mpsc::channel();
+    let row = move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| on_this_thread(&id, make, &begun)));
+        // Nobody listens any more where the row was given up.
+        let _told = tell.send(outcome.unwrap_or_else(|panic| Outcome::Failed(format!("panicked: {}", words(&*panic)))));
+    };
+    let thread = std::thread::Builder::new().name("conformance".to_owned()).spawn(row);
+    if let Err(error) = thread {
+        return Outcome::Failed(format!("no thread for the row: {error}"));
+    }
+    let hangs = begins.recv().map_or(HANGS, |time| if time == Time::Paused { HANGS_PAUSED } else { HANGS });
+    match told.recv_timeout(hangs) {
+        Ok(outcome) => outcome,
+        Err(RecvTimeoutError::Timeout) => Outcome::Failed(format!("holds its thread: not back after {hangs:?}")),
+        Err(RecvTimeoutError::Disconnected) => Outcome::Failed("the row's thread ended without an answer".to_owned()),
+    }
+}
+
+/// Runs all rows against fresh backends.
+pub fn run_all<B: Backend>(make: impl Fn() -> B + Clone + Send + 'static) -> Vec<(Row, Outcome)> {
+    ROWS.iter().map(|row| (*row, run(row.id, make.clone()))).collect()
+}
+
+/// Runs one row, and panics where it fails: what [`suite!`](crate::suite) makes a test of.
+///
+/// # Panics
+/// The promise is broken.
+#[expect(clippy::print_stdout, reason = "a test says what it did not prove")]
+pub fn must_pass<B: Backend>(id: &str, make: impl FnOnce() -> B + Send + 'static) {
+    let title = ROWS.iter().find(|row| row.id == id).map_or("no such row", |row| row.title);
+    match run(id, make) {
+        Outcome::Failed(how) => panic!("{id} ({title}): {how}"),
+        outcome => println!("{id} ({title}): {outcome}"),
+    }
+}
+
+fn on_this_thread<B: Backend>(id: &str, make: impl FnOnce() -> B, begun: &mpsc::Sender<Time>) -> Outcome {
+    let backend = make();
+    // Told before anything can hang.
+    let _told = begun.send(backend.time());
+    let mut builder = match backend.time() {
+        Time::Wall => tokio::runtime::Builder::new_multi_thread(),
+        Time::Paused => tokio::runtime::Builder::new_current_thread(),
+    };
+    builder.enable_all().start_paused(backend.time() == Time::Paused);
+    let runtime = match builder.build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Outcome::Failed(format!("no runtime for the row: {error}")),
+    };
+    let stage = Stage::new(&backend, run_number());
+    let ended = runtime.block_on(play(id, &stage));
+    let measured = stage.into_measured();
+    runtime.block_on(async { drop(backend) });
+    runtime.shutdown_background();
+    match ended {
+        Ok(()) => Outcome::Passed(measured),
+        Err(Stop::Failed(how)) => Outcome::Failed(how),
+        Err(Stop::Skipped(why)) => Outcome::Skipped(why),
+        Err(Stop::Unproven(what)) => Outcome::Unproven(what),
+    }
+}
+
+/// A number that no other run has, so that queues on a shared broker never meet.
+fn run_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let now = u64::try_from(now.as_micros()).unwrap_or_default();
+    // Relaxed: only the number itself matters.
+    (now << 20) ^ (u64::from(std::process::id()) << 10) ^ NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a value that is no text")
+}
