@@ -6,8 +6,8 @@ use std::pin::pin;
 use std::task::{Context, Poll};
 
 use queue_core::{
-    Capabilities, Clock, Delivery, DeliveryOf, Demand, Entry, Facets, Feature, JobId, Payload, Refusal, RequestError, Room,
-    Settled, SettlingOf, Tally, UnsettledOf, Verdict, Worker, WorkerError,
+    Capabilities, Clock, Delivery, DeliveryOf, Demand, Entry, Facets, Feature, JobId, Payload, Refusal, RequestError,
+    Room, Settled, SettlingOf, Tally, UnsettledOf, Verdict, Worker, WorkerError,
 };
 use tokio::time::{Instant, Sleep, sleep_until};
 

@@ -3,7 +3,7 @@
 //! The first run checks the library once more, in a folder of its own below the target folder; later ones only the cases.
 //! It needs no network: cargo is called offline, with the workspace's lock file.
 
-/// E-1, E-20, E-40, E-102, R-22, P-3
+/// E-1, E-20, E-40, E-102, R-22, P-3, C-2
 #[test]
 fn misuse_does_not_compile_and_says_what_to_do() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");

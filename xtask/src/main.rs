@@ -9,6 +9,7 @@ mod behaviours;
 mod bench;
 mod cargo;
 mod command;
+mod conformance;
 mod features;
 mod models;
 mod release;
@@ -33,6 +34,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         about: "speed and allocations, held against limits; `bench --help` says more",
         run: bench::run,
+    },
+    Command {
+        name: "conformance",
+        about: "the suite for workers; `--all`: every broken worker against every row",
+        run: conformance::run,
     },
     Command {
         name: "release-check",

@@ -27,6 +27,8 @@ pub(super) enum Place {
     CompileFail,
     /// Also functions named `gate_…`: limits that the benchmark checks.
     Bench,
+    /// Also functions named `c_…`: rows of the suite, which each backend makes a test of.
+    Suite,
 }
 
 impl Place {
@@ -37,6 +39,8 @@ impl Place {
             Self::CompileFail
         } else if folders.starts_with(&["xtask", "src", "bench"]) {
             Self::Bench
+        } else if folders.starts_with(&["queue-conformance", "src", "suite"]) {
+            Self::Suite
         } else {
             Self::Anywhere
         }
@@ -48,7 +52,7 @@ pub(super) fn in_file(path: &Path, place: Place, text: &str) -> Vec<Citation> {
     let lines = source::lines(text);
     let found = match place {
         Place::CompileFail => at_top(&lines),
-        Place::Anywhere | Place::Bench => above_tests(&lines, place),
+        Place::Anywhere | Place::Bench | Place::Suite => above_tests(&lines, place),
     };
     found.into_iter().map(|(id, line)| Citation { id, path: path.to_owned(), line }).collect()
 }
@@ -138,8 +142,12 @@ impl Above {
         let names: Vec<&str> = self.attributes.iter().map(|attribute| attribute_name(attribute)).collect();
         let ignored = names.contains(&"ignore");
         let tested = names.iter().any(|name| matches!(*name, "test" | "proptest"));
-        let gate = place == Place::Bench && name.starts_with("gate_");
-        !ignored && (tested || gate)
+        let counts = match place {
+            Place::Bench => name.starts_with("gate_"),
+            Place::Suite => name.starts_with("c_"),
+            Place::Anywhere | Place::CompileFail => false,
+        };
+        !ignored && (tested || counts)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The sections that the list may have, by the letter their ids begin with.
-const SECTIONS: [char; 3] = ['R', 'E', 'P'];
+const SECTIONS: [char; 5] = ['R', 'E', 'P', 'C', 'F'];
 
 /// The id of one behaviour. Sorts as the list does: by section, then by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn what_only_looks_like_an_id_is_none() {
-        assert!(names("TIME-1 E-1a XR-7 R-7-2 r-7 R7 R- R-07 R-+7 F-3 é-1 R-99999999999").is_empty());
+        assert!(names("TIME-1 E-1a XR-7 R-7-2 r-7 R7 R- R-07 R-+7 B-3 é-1 R-99999999999").is_empty());
     }
 
     #[test]

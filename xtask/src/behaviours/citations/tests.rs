@@ -92,7 +92,16 @@ fn a_gate_cites_in_the_benchmark_alone() {
 }
 
 #[test]
+fn a_row_cites_in_the_suite_alone() {
+    let row = "/// C-7: it grows.\npub(crate) async fn c_7<B: Backend>(stage: &Stage) {}\n/// C-8\nfn helper() {}";
+    assert_eq!(cited(Place::Suite, row), ["C-7:1"]);
+    assert!(anywhere(row).is_empty());
+}
+
+#[test]
 fn places_are_told_by_path() {
+    assert_eq!(Place::of(Path::new("queue-conformance/src/suite/settle.rs")), Place::Suite);
+    assert_eq!(Place::of(Path::new("queue-conformance/src/run.rs")), Place::Anywhere);
     assert_eq!(Place::of(Path::new("integration-tests/tests/ui/delay.rs")), Place::CompileFail);
     assert_eq!(Place::of(Path::new("queue/tests/shutdown/ui.rs")), Place::Anywhere);
     assert_eq!(Place::of(Path::new("xtask/src/bench/gates.rs")), Place::Bench);
