@@ -2,4 +2,6 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
+pub mod faults;
 pub mod fit;

@@ -1,0 +1,6 @@
+//! Faults on purpose, for tests against real brokers.
+//!
+//! One tool a file, none of which knows another: [`proxy`] breaks a connection, [`process`] stops and kills, [`disk`] fills up and [`clock`]
+//! is wrong by an hour.
+
+pub mod proxy;

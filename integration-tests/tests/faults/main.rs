@@ -1,0 +1,8 @@
+//! Each fault tool against something that it breaks: a raw socket, a child process, a real server.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+
+mod proxy;
+mod proxy_shape;
+mod wire;
