@@ -4,5 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 mod proxy;
+mod proxy_redis;
 mod proxy_shape;
+mod redis;
 mod wire;
