@@ -3,6 +3,10 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
+#[cfg(target_os = "linux")]
+mod child;
+#[cfg(target_os = "linux")]
+mod process;
 mod proxy;
 mod proxy_redis;
 mod proxy_shape;
