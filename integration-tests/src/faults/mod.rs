@@ -4,5 +4,7 @@
 //! is wrong by an hour.
 
 #[cfg(target_os = "linux")]
+pub mod disk;
+#[cfg(target_os = "linux")]
 pub mod process;
 pub mod proxy;
