@@ -4,6 +4,8 @@
 //! is wrong by an hour.
 
 #[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
 pub mod disk;
 #[cfg(target_os = "linux")]
 pub mod process;

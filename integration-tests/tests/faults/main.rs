@@ -6,6 +6,8 @@
 #[cfg(target_os = "linux")]
 mod child;
 #[cfg(target_os = "linux")]
+mod clock;
+#[cfg(target_os = "linux")]
 mod disk;
 #[cfg(target_os = "linux")]
 mod process;
