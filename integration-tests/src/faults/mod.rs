@@ -1,7 +1,8 @@
 //! Faults on purpose, for tests against real brokers.
 //!
-//! One tool a file, none of which knows another: [`proxy`] breaks a connection, [`process`] stops and kills, [`disk`] fills up and [`clock`]
-//! is wrong by an hour.
+//! One tool a module, none of which knows another.
+#![cfg_attr(target_os = "linux", doc = "")]
+#![cfg_attr(target_os = "linux", doc = include_str!("../../../docs/fault-tools.md"))]
 
 #[cfg(target_os = "linux")]
 pub mod clock;
