@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -19,7 +20,7 @@ use super::unsent;
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long a closed socket still takes what its side sends, so that its FIN does not become a RST.
 const LINGER: Duration = Duration::from_secs(1);
-/// The longest that a side is waited for to take the last bytes before a RST.
+/// The longest that a side is waited for to take its last bytes.
 const FLUSH: Duration = Duration::from_secs(5);
 /// What becomes of a connection that breaks by itself.
 const RESET: Ending = Ending::Reset { flush: false };
@@ -105,12 +106,10 @@ async fn finish(mut sides: Vec<TcpStream>, ending: Ending, entry: Entry) {
                 drop(side.shutdown().await);
             }
             drop(entry);
-            let drained = async {
-                for side in &mut sides {
-                    drop(drain(side).await);
-                }
-            };
+            let drained = join_all(sides.iter_mut().map(drain));
             drop(timeout(LINGER, drained).await);
+            // A close with something unread becomes a RST, which would throw away what is still to be sent.
+            drop(timeout(FLUSH, sent(&sides)).await);
         }
     }
 }
