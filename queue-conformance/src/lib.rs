@@ -1,4 +1,41 @@
 //! A judge of workers: what they claim is tested, what they do is recorded, and what was recorded is checked.
+//!
+//! For whoever writes a backend. Implement [`Backend`] for it, call [`suite!`] in a test file, and each promise that a worker of this project
+//! makes is a test of its own, named after its line in the list of behaviours:
+//!
+//! ```
+//! use queue::Ring;
+//! use queue_conformance::{AnyCodec, Backend, Job, Time};
+//! use queue_core::WorkerError;
+//!
+//! struct Memory;
+//!
+//! impl Backend for Memory {
+//!     type Worker = Ring<Job>;
+//!
+//!     async fn connect(&self, _queue: &str, _codec: AnyCodec) -> Result<Ring<Job>, WorkerError> {
+//!         Ok(Ring::new())
+//!     }
+//!
+//!     fn time(&self) -> Time {
+//!         Time::Paused
+//!     }
+//! }
+//!
+//! # mod tests { use super::*;
+//! queue_conformance::suite!(Memory);
+//! # }
+//! # fn main() {}
+//! ```
+//!
+//! **Claims.** A row runs as far as the worker's [`Capabilities`](queue_core::Capabilities) reach: each claim is tested, what is not claimed must
+//! be refused, and a row about something that is not claimed says so and passes ([`Outcome::Skipped`]).
+//!
+//! **Faults.** Many promises hold only if something goes wrong. What a test may do to the broker is an [`Operator`]; a row that
+//! needs more than it offers is [`Outcome::Unproven`]: nothing is known, and it is not counted as proof.
+//!
+//! **Proof of the judge.** [`mod@reference`] is a broker in this process that keeps every promise, [`broken`] the same with one planted fault
+//! each: the rows that a fault names must fail on it.
 
 #![forbid(unsafe_code)]
 

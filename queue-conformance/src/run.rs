@@ -61,6 +61,14 @@ const HANGS: Duration = Duration::from_secs(600);
 ///
 /// A panic of the worker, a call that is never answered and a thread that never comes back are failures with a message.
 pub fn run<B: Backend>(id: &str, make: impl FnOnce() -> B + Send + 'static) -> Outcome {
+    run_within(id, make, |time| if time == Time::Paused { HANGS_PAUSED } else { HANGS })
+}
+
+fn run_within<B: Backend>(
+    id: &str,
+    make: impl FnOnce() -> B + Send + 'static,
+    hangs: impl FnOnce(Time) -> Duration,
+) -> Outcome {
     let id = id.to_owned();
     let (tell, told) = mpsc::channel();
     let (begun, begins) = mpsc::channel();
@@ -73,7 +81,8 @@ pub fn run<B: Backend>(id: &str, make: impl FnOnce() -> B + Send + 'static) -> O
     if let Err(error) = thread {
         return Outcome::Failed(format!("no thread for the row: {error}"));
     }
-    let hangs = begins.recv().map_or(HANGS, |time| if time == Time::Paused { HANGS_PAUSED } else { HANGS });
+    // Nothing was told where the backend itself could not be made: the answer is on its way.
+    let hangs = begins.recv().map_or(HANGS, hangs);
     match told.recv_timeout(hangs) {
         Ok(outcome) => outcome,
         Err(RecvTimeoutError::Timeout) => Outcome::Failed(format!("holds its thread: not back after {hangs:?}")),
@@ -137,4 +146,63 @@ fn run_number() -> u64 {
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a value that is no text")
+}
+
+#[cfg(test)]
+mod tests {
+    use queue::Ring;
+    use queue_core::WorkerError;
+
+    use super::*;
+    use crate::{AnyCodec, Job};
+
+    /// A backend that does one thing when it shall connect.
+    struct Connects(fn());
+
+    impl Backend for Connects {
+        type Worker = Ring<Job>;
+
+        async fn connect(&self, _: &str, _: AnyCodec) -> Result<Ring<Job>, WorkerError> {
+            (self.0)();
+            Err(WorkerError::fatal("refused by the test"))
+        }
+
+        fn time(&self) -> Time {
+            Time::Paused
+        }
+    }
+
+    fn told(connects: fn()) -> String {
+        match run_within("C-12", move || Connects(connects), |_| Duration::from_millis(50)) {
+            Outcome::Failed(how) => how,
+            outcome => panic!("{outcome}"),
+        }
+    }
+
+    #[test]
+    fn a_worker_that_holds_its_thread_ends_its_row_alone() {
+        assert!(
+            told(|| loop {
+                std::thread::park()
+            })
+            .contains("holds its thread")
+        );
+    }
+
+    #[test]
+    fn a_worker_that_panics_or_refuses_fails_with_its_words() {
+        assert!(told(|| panic!("out of cheese")).contains("out of cheese"));
+        assert!(told(|| ()).contains("refused by the test"));
+    }
+
+    #[test]
+    fn a_backend_that_cannot_be_made_fails_with_its_words() {
+        let outcome = run::<Connects>("C-12", || panic!("no such server"));
+        assert_eq!(outcome, Outcome::Failed("panicked: no such server".to_owned()));
+    }
+
+    #[test]
+    fn an_unknown_row_fails() {
+        assert!(!run("C-999", crate::reference::Reference::new).is_pass());
+    }
 }
