@@ -132,6 +132,24 @@ impl<'a, W: Worker> Facets<'a, W> {
         self.pauses
     }
 
+    /// The same facets, as those of a worker that wraps this one and hands out the same payloads.
+    ///
+    /// A call through them goes past the wrapper; one that wants to see it names its own instead.
+    ///
+    /// ```
+    /// use queue_core::{Facets, Worker};
+    /// fn of_a_wrapper<'a, W, V>(inner: &'a W) -> Facets<'a, V>
+    /// where
+    ///     W: Worker,
+    ///     V: Worker<Payload = W::Payload>,
+    /// {
+    ///     inner.facets().for_wrapper()
+    /// }
+    /// ```
+    pub const fn for_wrapper<V: Worker<Payload = W::Payload>>(self) -> Facets<'a, V> {
+        Facets { inspects: self.inspects, dead_letters: self.dead_letters, cancels: self.cancels, pauses: self.pauses }
+    }
+
     /// With dead letters.
     pub const fn dead_letters(mut self, worker: &'a dyn DynDeadLetters<W::Payload>) -> Self {
         self.dead_letters = Some(worker);
