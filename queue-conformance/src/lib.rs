@@ -42,6 +42,7 @@
 mod backend;
 pub mod broken;
 mod codec;
+pub mod history;
 mod job;
 mod markers;
 pub mod reference;
