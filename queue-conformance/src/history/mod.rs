@@ -1,7 +1,7 @@
 //! What a run did, as a log of lines, and whether that keeps what a queue promises.
 //!
 //! A [`Recorder`] writes the log, a [`Recorded`] worker and a [recorded handler](Recorder::handler) tell it what happens, and
-//! [`check`] reads it. The format stands in `docs/history-log.md`.
+//! [`check`] reads it. The format stands in `docs/history-log.md`; the command `queue-history` checks a file of any origin.
 //!
 //! ```
 //! use std::time::Duration;
