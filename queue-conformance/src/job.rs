@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::history::{Fingerprint, fingerprint_of};
+
 /// A job of the suite: a number that tells it apart, and bytes that must come back as they went.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
@@ -24,6 +26,12 @@ impl Job {
     #[must_use]
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
         Self { number: 0, bytes: bytes.into() }
+    }
+}
+
+impl Fingerprint for Job {
+    fn fingerprint(&self) -> u64 {
+        fingerprint_of(&[&self.number.to_le_bytes(), &self.bytes])
     }
 }
 

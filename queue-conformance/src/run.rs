@@ -172,8 +172,8 @@ mod tests {
         }
     }
 
-    fn told(connects: fn()) -> String {
-        match run_within("C-12", move || Connects(connects), |_| Duration::from_millis(50)) {
+    fn told(connects: fn(), hangs: Duration) -> String {
+        match run_within("C-12", move || Connects(connects), |_| hangs) {
             Outcome::Failed(how) => how,
             outcome => panic!("{outcome}"),
         }
@@ -181,18 +181,16 @@ mod tests {
 
     #[test]
     fn a_worker_that_holds_its_thread_ends_its_row_alone() {
-        assert!(
-            told(|| loop {
-                std::thread::park()
-            })
-            .contains("holds its thread")
-        );
+        let hangs = || loop {
+            std::thread::park();
+        };
+        assert!(told(hangs, Duration::from_millis(50)).contains("holds its thread"));
     }
 
     #[test]
     fn a_worker_that_panics_or_refuses_fails_with_its_words() {
-        assert!(told(|| panic!("out of cheese")).contains("out of cheese"));
-        assert!(told(|| ()).contains("refused by the test"));
+        assert!(told(|| panic!("out of cheese"), HANGS_PAUSED).contains("out of cheese"));
+        assert!(told(|| (), HANGS_PAUSED).contains("refused by the test"));
     }
 
     #[test]
