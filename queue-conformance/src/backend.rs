@@ -1,5 +1,6 @@
 //! What the suite needs to know of the worker under test.
 
+use std::ffi::OsString;
 use std::future::Future;
 use std::time::Duration;
 
@@ -86,6 +87,11 @@ pub trait Backend: Send + Sync + 'static {
     /// at run time.
     fn markers(&self) -> Option<Markers> {
         None
+    }
+
+    /// What a consumer process needs in its environment to find the same broker: for [`kill_suite!`](crate::kill_suite).
+    fn environment(&self) -> Vec<(&'static str, OsString)> {
+        Vec::new()
     }
 
     /// The hand on the broker, where there is one.
@@ -248,6 +254,10 @@ impl<B: Backend> Backend for Boxed<B> {
 
     fn takeover(&self) -> Duration {
         self.0.takeover()
+    }
+
+    fn environment(&self) -> Vec<(&'static str, OsString)> {
+        self.0.environment()
     }
 
     fn operator(&self) -> Option<&dyn Operator> {

@@ -45,6 +45,7 @@ mod codec;
 pub mod history;
 mod job;
 mod markers;
+pub mod processes;
 pub mod reference;
 mod run;
 mod suite;
