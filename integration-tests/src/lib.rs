@@ -3,5 +3,7 @@
 #![forbid(unsafe_code)]
 
 #[cfg(unix)]
+pub mod brokers;
+#[cfg(unix)]
 pub mod faults;
 pub mod fit;
