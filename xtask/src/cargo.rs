@@ -30,6 +30,20 @@ pub(crate) fn run_with(arguments: &[&str], variables: &[(&str, String)]) -> Resu
     succeeded(arguments, status)
 }
 
+/// As [`run`], as the child of `program`, which gets cargo and its arguments after its own.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_under(program: &Path, own: &[&str], arguments: &[&str]) -> Result<(), Failure> {
+    println!("+ {} {} cargo {}", program.display(), own.join(" "), arguments.join(" "));
+    let cargo = command(arguments);
+    let mut command = Command::new(program);
+    command.args(own).arg(cargo.get_program()).args(arguments).current_dir(workspace());
+    let status = command.status();
+    let failed = |error| Failure::new(format!("{} could not be started: {error}", program.display()));
+    succeeded(arguments, status.map_err(failed)?)
+}
+
 /// Where builds go whose flags are not those of the others.
 pub(crate) fn target(name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from);

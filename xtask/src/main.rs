@@ -7,6 +7,7 @@
 
 mod behaviours;
 mod bench;
+mod brokers;
 mod cargo;
 mod command;
 mod conformance;
@@ -24,10 +25,15 @@ use command::{Command, Failure, Verdict};
 const COMMANDS: &[Command] = &[
     Command {
         name: "test",
-        about: "all tests, documentation tests and models included, and a build of the examples",
+        about: "all tests, documentation tests and models included, and a build of the examples; on Redis, RabbitMQ and Kafka",
         run: test::run,
     },
     Command { name: "behaviours", about: "docs/behaviours.md against the tests that cite it", run: behaviours::run },
+    Command {
+        name: "brokers",
+        about: "Redis, RabbitMQ and Kafka for tests; `brokers help` says more",
+        run: brokers::run,
+    },
     Command { name: "features", about: "each library crate with each of its features alone", run: features::run },
     Command { name: "models", about: "ring and engine in every interleaving of their threads", run: models::run },
     Command {
