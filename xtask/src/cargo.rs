@@ -1,5 +1,6 @@
 //! Runs cargo on this workspace.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -30,18 +31,17 @@ pub(crate) fn run_with(arguments: &[&str], variables: &[(&str, String)]) -> Resu
     succeeded(arguments, status)
 }
 
-/// As [`run`], as the child of `program`, which gets cargo and its arguments after its own.
+/// Runs a program in the workspace, its output going where ours goes.
 ///
 /// # Errors
-/// As [`run`].
-pub(crate) fn run_under(program: &Path, own: &[&str], arguments: &[&str]) -> Result<(), Failure> {
-    println!("+ {} {} cargo {}", program.display(), own.join(" "), arguments.join(" "));
-    let cargo = command(arguments);
-    let mut command = Command::new(program);
-    command.args(own).arg(cargo.get_program()).args(arguments).current_dir(workspace());
-    let status = command.status();
-    let failed = |error| Failure::new(format!("{} could not be started: {error}", program.display()));
-    succeeded(arguments, status.map_err(failed)?)
+/// When it cannot be started or ends with another code than 0.
+pub(crate) fn run_program(program: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    let line = format!("{} {}", program.display(), arguments.join(" "));
+    println!("+ {line}");
+    let status = Command::new(program).args(arguments).current_dir(workspace()).status();
+    let status =
+        status.map_err(|error| Failure::new(format!("{} could not be started: {error}", program.display())))?;
+    if status.success() { Ok(()) } else { Err(Failure::new(format!("`{line}` ended with {status}"))) }
 }
 
 /// Where builds go whose flags are not those of the others.
@@ -68,10 +68,13 @@ pub(crate) fn output(arguments: &[&str]) -> Result<String, Failure> {
     String::from_utf8(output.stdout).map_err(|error| Failure::new(format!("output of cargo: {error}")))
 }
 
+/// The cargo that `cargo xtask` is: the same, where there are several.
+pub(crate) fn program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
 fn command(arguments: &[&str]) -> Command {
-    // Set by `cargo xtask`: the same cargo, where there are several.
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = Command::new(program());
     command.args(arguments).current_dir(workspace());
     command
 }

@@ -4,6 +4,8 @@
 # process group whose leader's id stands in FOLDER/pid, and removes FOLDER and DATA.
 # $1: FOLDER. $2: DATA, or nothing. $3: a container that is removed too, or nothing.
 trap '' HUP INT TERM
+# Also for a test whose PATH leads nowhere.
+PATH=$PATH:/usr/local/bin:/usr/bin:/bin
 while read -r _; do :; done
 # Renamed first: a launch that has not written its pid by now cannot do so any more, and ends.
 gone="$1.gone"

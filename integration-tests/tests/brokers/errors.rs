@@ -54,8 +54,13 @@ fn elsewhere(test: &str, variables: &[(&str, &str)]) -> (bool, String, Duration)
     {
         child.env_remove(name);
     }
+    let temporary = std::env::temp_dir().join(unique("elsewhere"));
+    std::fs::create_dir(&temporary).unwrap();
     child.args(["--exact", test, "--ignored", "--nocapture"]).envs(variables.iter().copied());
-    let output = child.output().unwrap();
+    let output = child.env("TMPDIR", &temporary).output().unwrap();
+    // A shared broker outlives its process by some milliseconds.
+    let removed = begun.until(|| std::fs::remove_dir(&temporary).ok());
+    assert!(removed.is_some(), "something is left in {}", temporary.display());
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.success(), said, begun.elapsed())
 }

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says by a panic what does not hold")]
 
+mod containers;
 mod errors;
 mod faults;
 mod leftovers;

@@ -24,6 +24,19 @@ use super::probe::{self, Address};
 use super::watcher::Watcher;
 use super::{BrokerError, Deadline, Kind, Server, ports, unique};
 
+/// Whether the engine has the server's image; not of one that has none.
+///
+/// # Errors
+///
+/// [`BrokerError::Engine`] where none answers.
+pub(super) fn has_image(server: Server) -> Result<bool, BrokerError> {
+    let Some((name, tag)) = server.image() else { return Ok(false) };
+    match Engine::find()?.must_have(name, tag) {
+        Err(BrokerError::NoImage { .. }) => Ok(false),
+        answer => answer.map(|()| true),
+    }
+}
+
 /// The longest until a container is created and started, and until it is removed.
 const CALL: Duration = Duration::from_secs(60);
 /// The longest until its server answers. RabbitMQ takes 7 s, and several times that on a busy machine.

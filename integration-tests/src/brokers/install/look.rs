@@ -107,6 +107,11 @@ pub(super) fn wheels() -> PathBuf {
     locate::cache().join("wheels")
 }
 
+/// Of the Debian that images are built on.
+pub(super) fn debian_12() -> PathBuf {
+    locate::cache().join("bookworm")
+}
+
 /// Of the Debian that has RabbitMQ 4.
 pub(super) fn trixie() -> PathBuf {
     locate::cache().join("trixie")

@@ -6,11 +6,13 @@
 mod apt;
 mod command;
 mod folder;
+mod images;
 mod jars;
 mod look;
 mod rootfs;
 mod wheels;
 
+pub use images::images;
 pub(super) use look::{RabbitMq, kafka, rabbitmq, redis};
 pub use look::{installed, way_out};
 

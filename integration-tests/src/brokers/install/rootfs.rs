@@ -19,7 +19,7 @@ const DPKG: &str = "force-unsafe-io\npath-exclude=/usr/share/man/*\npath-exclude
 /// Debian 13 with its RabbitMQ, which is 4.0.
 pub(super) fn install_trixie() -> Result<(), BrokerError> {
     let (server, place) = (Server::RabbitMq4, trixie());
-    say(&format!("making a Debian 13 with rabbitmq-server in {}: a minute, 450 MB", place.display()));
+    say(&format!("making a Debian 13 with rabbitmq-server in {}: a minute, 200 MB", place.display()));
     folder::filled(&place, |part| {
         debian(server, "trixie", part)?;
         // A mount namespace of its own: /proc is gone when the command is.

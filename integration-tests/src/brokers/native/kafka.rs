@@ -18,7 +18,7 @@ const JAVA: [&str; 5] = [
 
 /// What every node of a test has. The session of 2 s lets a killed broker come back in 4 s instead of 13: the controller refuses it while
 /// the old session lives (measured, Kafka 4.4.0). Internal topics have one replica and few partitions, consumer groups start at once.
-pub(super) const SETTINGS: &str = "\
+pub(in crate::brokers) const SETTINGS: &str = "\
 process.roles=broker,controller
 node.id=1
 controller.listener.names=CONTROLLER

@@ -7,6 +7,8 @@ mod rabbitmq;
 mod redis;
 mod signal;
 
+pub(super) use kafka::SETTINGS as KAFKA_SETTINGS;
+
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt as _;

@@ -15,6 +15,7 @@ cargo xtask brokers COMMAND
   status                 what runs, and whether it answers
   down                   ends what `up` has started, and removes all of it
   install [--all]        installs what is missing for the three; --all: the newer servers too
+  images [--all]         builds the images of the container road that are missing; --all: of RabbitMQ 4.0 too
   run [--no-install] -- PROGRAM [ARGUMENT…]
                          starts the three for one program, and ends them with it";
 
@@ -60,6 +61,8 @@ pub(crate) fn main() -> ExitCode {
         ["down"] => hold::down().map(|()| ExitCode::SUCCESS),
         ["install"] => install_all(false).map(|()| ExitCode::SUCCESS),
         ["install", "--all"] => install_all(true).map(|()| ExitCode::SUCCESS),
+        ["images"] => install::images(false).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+        ["images", "--all"] => install::images(true).map(|()| ExitCode::SUCCESS).map_err(Failure::from),
         ["run", "--no-install", "--", program @ ..] if !program.is_empty() => run::run(false, program),
         ["run", "--", program @ ..] if !program.is_empty() => run::run(true, program),
         other => Err(Failure::Usage(format!("`{}` is no command of this program\n{HELP}", other.join(" ")))),
