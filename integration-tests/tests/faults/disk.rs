@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::time::sleep;
 
 use crate::child::{self, Killed};
-use crate::redis::{Redis, connect};
+use crate::redis::{address, connect, start};
 use crate::wire::{until, within};
 
 const SIZE: NonZeroU64 = NonZeroU64::new(4 * 1024 * 1024).unwrap();
@@ -76,8 +76,8 @@ async fn the_disk_of_a_killed_process_is_unmounted_as_well() {
 #[tokio::test]
 async fn redis_refuses_writes_while_its_disk_is_full() {
     let disk = SmallDisk::mount(SIZE).unwrap();
-    let redis = Redis::start_in(TempDir::new().unwrap(), disk.path(), &["--appendonly", "yes"]).await;
-    let mut client = connect(redis.address()).await;
+    let Some(redis) = start(Some(disk.path())).await else { return };
+    let mut client = connect(address(&redis)).await;
     client.set::<_, _, ()>("key", "before").await.unwrap();
     disk.fill().unwrap();
 

@@ -2,32 +2,33 @@
 
 use std::time::Duration;
 
+use integration_tests::brokers::Private;
 use integration_tests::faults::proxy::{Cut, Direction, Proxy};
 use redis::AsyncCommands;
 use redis::aio::MultiplexedConnection;
 use tokio::time::{Instant, timeout};
 
-use crate::redis::{Redis, connect, try_connect};
+use crate::redis::{self as server, address, connect, try_connect};
 use crate::wire::{until, within};
 
 struct Through {
-    redis: Redis,
+    redis: Private,
     proxy: Proxy,
     client: MultiplexedConnection,
 }
 
 impl Through {
-    async fn start() -> Self {
-        let redis = Redis::start().await;
-        let proxy = Proxy::start(redis.address()).await.unwrap();
+    async fn start() -> Option<Self> {
+        let redis = server::start(None).await?;
+        let proxy = Proxy::start(address(&redis)).await.unwrap();
         let client = connect(proxy.address()).await;
-        Self { redis, proxy, client }
+        Some(Self { redis, proxy, client })
     }
 }
 
 #[tokio::test]
 async fn a_refused_client_says_so_and_an_open_one_goes_on() {
-    let Through { redis: _alive, proxy, mut client } = Through::start().await;
+    let Some(Through { redis: _alive, proxy, mut client }) = Through::start().await else { return };
     proxy.refuse().await;
     let refused = try_connect(proxy.address()).await.map(drop).unwrap_err();
     assert!(refused.is_connection_refusal(), "{refused:?}");
@@ -39,7 +40,7 @@ async fn a_refused_client_says_so_and_an_open_one_goes_on() {
 #[tokio::test]
 async fn a_blocked_read_ends_at_a_cut_and_at_a_reset() {
     for reset in [false, true] {
-        let Through { redis: _alive, proxy, mut client } = Through::start().await;
+        let Some(Through { redis: _alive, proxy, mut client }) = Through::start().await else { return };
         let sent = proxy.bytes(Direction::ToBroker);
         let blocked = async { client.blpop::<_, ()>("nothing", 0.0).await };
         let cut = async {
@@ -56,8 +57,8 @@ async fn a_blocked_read_ends_at_a_cut_and_at_a_reset() {
 
 #[tokio::test]
 async fn a_frozen_command_arrives_after_the_thaw_and_not_before() {
-    let Through { redis, proxy, mut client } = Through::start().await;
-    let mut direct = connect(redis.address()).await;
+    let Some(Through { redis, proxy, mut client }) = Through::start().await else { return };
+    let mut direct = connect(address(&redis)).await;
     proxy.freeze(Direction::ToBroker);
     let mut set = std::pin::pin!(client.set::<_, _, ()>("key", "value"));
     assert!(timeout(Duration::from_millis(200), &mut set).await.is_err());
@@ -69,8 +70,8 @@ async fn a_frozen_command_arrives_after_the_thaw_and_not_before() {
 
 #[tokio::test]
 async fn a_command_whose_answer_is_frozen_is_done_all_the_same() {
-    let Through { redis, proxy, mut client } = Through::start().await;
-    let mut direct = connect(redis.address()).await;
+    let Some(Through { redis, proxy, mut client }) = Through::start().await else { return };
+    let mut direct = connect(address(&redis)).await;
     proxy.freeze(Direction::ToClient);
     let mut set = std::pin::pin!(client.set::<_, _, ()>("key", "value"));
     assert!(timeout(Duration::from_millis(200), &mut set).await.is_err());
@@ -81,7 +82,7 @@ async fn a_command_whose_answer_is_frozen_is_done_all_the_same() {
 
 #[tokio::test]
 async fn a_ping_takes_twice_the_latency() {
-    let Through { redis: _alive, proxy, mut client } = Through::start().await;
+    let Some(Through { redis: _alive, proxy, mut client }) = Through::start().await else { return };
     proxy.latency(Duration::from_millis(100), Duration::from_millis(20));
     let asked = Instant::now();
     within(client.ping::<String>()).await.unwrap();
@@ -91,19 +92,19 @@ async fn a_ping_takes_twice_the_latency() {
 #[tokio::test]
 async fn half_a_command_is_never_carried_out() {
     for cut in [Cut::Fin, Cut::Reset] {
-        let Through { redis, proxy, mut client } = Through::start().await;
+        let Some(Through { redis, proxy, mut client }) = Through::start().await else { return };
         let command = redis::cmd("SET").arg("key").arg("value").get_packed_command().len() as u64;
         proxy.cut_after(command - 1, Direction::ToBroker, cut);
         within(client.set::<_, _, ()>("key", "value")).await.unwrap_err();
-        let mut direct = connect(redis.address()).await;
+        let mut direct = connect(address(&redis)).await;
         assert_eq!(direct.get::<_, Option<String>>("key").await.unwrap(), None);
     }
 }
 
 #[tokio::test]
 async fn a_command_can_be_carried_out_and_its_answer_lost() {
-    let Through { redis, proxy, mut client } = Through::start().await;
-    let mut direct = connect(redis.address()).await;
+    let Some(Through { redis, proxy, mut client }) = Through::start().await else { return };
+    let mut direct = connect(address(&redis)).await;
     // "+OK\r\n" without its end.
     proxy.cut_after(4, Direction::ToClient, Cut::Reset);
     within(client.set::<_, _, ()>("key", "value")).await.unwrap_err();

@@ -1,60 +1,22 @@
-//! A real redis-server for one test.
+//! A real Redis for one test, and raw clients of it.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use integration_tests::brokers::{Kind, Options, Private, need_private};
 use redis::AsyncConnectionConfig;
 use redis::aio::MultiplexedConnection;
-use tempfile::TempDir;
-use tokio::time::sleep;
 
-use crate::wire::within;
-
-/// A server on a port of its own, killed with it.
-pub(crate) struct Redis {
-    server: Child,
-    port: u16,
-    _dir: TempDir,
+/// A server of the test's own, with its data in `folder` where one is given; none where Redis is left out of the run.
+pub(crate) async fn start(folder: Option<&Path>) -> Option<Private> {
+    let mut options = Options::default();
+    options.folder = folder.map(Path::to_owned);
+    need_private(Kind::Redis, options).await
 }
 
-impl Redis {
-    pub(crate) async fn start() -> Self {
-        let dir = TempDir::new().unwrap();
-        let at = dir.path().to_path_buf();
-        Self::start_in(dir, &at, &[]).await
-    }
-
-    /// With its files in `at`, which is there as long as `dir`.
-    pub(crate) async fn start_in(dir: TempDir, at: &Path, options: &[&str]) -> Self {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let server = Command::new("redis-server")
-            .args(["--bind", "127.0.0.1", "--save", "", "--port", &port.to_string(), "--dir"])
-            .arg(at)
-            .args(options)
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("redis-server is missing: apt-get install redis-server");
-        let redis = Self { server, port, _dir: dir };
-        within(async {
-            while try_connect(redis.address()).await.is_err() {
-                sleep(Duration::from_millis(5)).await;
-            }
-        })
-        .await;
-        redis
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
-    }
-}
-
-impl Drop for Redis {
-    fn drop(&mut self) {
-        self.server.kill().and_then(|()| self.server.wait()).unwrap();
-    }
+pub(crate) fn address(redis: &Private) -> SocketAddr {
+    redis.address().parse().unwrap()
 }
 
 /// A client that gives up on an answer after ten seconds.
