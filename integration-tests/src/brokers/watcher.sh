@@ -16,6 +16,10 @@ if [ -s "$gone/pid" ]; then
     kill -s KILL -- "-$pid" 2>/dev/null
     kill -s CONT -- "-$pid" 2>/dev/null
 fi
+if [ -s "$gone/epmd-port" ]; then
+    # A node that finds its epmd dead starts another, which leaves the group.
+    epmd -port "$(cat "$gone/epmd-port")" -kill >/dev/null 2>&1
+fi
 if [ -n "$3" ]; then
     within=$(command -v timeout) && within="$within 20"
     # Again, for one that is still being created when its owner is killed: FOLDER/started tells that it was.

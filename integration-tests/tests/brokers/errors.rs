@@ -97,6 +97,25 @@ fn a_machine_with_nothing_is_told_what_to_install_or_set() {
     }
 }
 
+/// Neither root nor a Debian, as far as `PATH` shows: nothing is installed, and each package is named.
+#[test]
+fn where_nothing_may_be_installed_the_packages_are_named() {
+    let mut install = Command::new(env!("CARGO_BIN_EXE_brokers"));
+    let cache = std::env::temp_dir().join(unique("cache"));
+    install.arg("install").env("PATH", "/nowhere").env("JAVA_HOME", "").env("QUEUE_TEST_CACHE", &cache);
+    let output = install.env_remove("QUEUE_TEST_SKIP").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success());
+    for part in [
+        "the package redis-server, and",
+        "the package rabbitmq-server, and",
+        "the package openjdk-17-jre-headless, and",
+    ] {
+        assert!(said.contains(part), "`{part}` is not in:\n{said}");
+    }
+    assert!(said.contains("`cargo xtask brokers install` as root") && !cache.exists(), "{said}");
+}
+
 /// The engine's two seconds are spent once, not once a kind, and the native road is taken after them.
 #[test]
 fn an_engine_that_hangs_closes_its_road_and_no_other() {

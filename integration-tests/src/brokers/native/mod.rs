@@ -70,7 +70,7 @@ pub(super) struct Native {
 impl Native {
     /// Starts a server and waits until it answers.
     pub(super) fn start(server: Server, options: &Options) -> Result<Self, BrokerError> {
-        let (port, more) = plan::ports(server, options.port)?;
+        let (port, more) = plan::ports(options.port)?;
         let root = if server.kind() == Kind::Amqp { rabbitmq::parent(server)? } else { None };
         let parent = root.as_ref().map_or_else(Watcher::temporary, |(parent, _)| parent.clone());
         let asked = options.folder.as_ref().map(|folder| folder.join(unique("queue-test-data")));

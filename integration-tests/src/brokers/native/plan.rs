@@ -63,15 +63,12 @@ impl Plan {
     }
 }
 
-/// The port that was asked for, if it is free, or a free one; and two more.
-pub(super) fn ports(server: Server, asked: Option<u16>) -> Result<(u16, [u16; 2]), BrokerError> {
+/// The port that was asked for, or a free one; and two more.
+pub(super) fn ports(asked: Option<u16>) -> Result<(u16, [u16; 2]), BrokerError> {
     let Some(port) = asked else {
         let [port, more @ ..] = ports::free::<3>()?;
         return Ok((port, more));
     };
-    if !ports::is_free(port) {
-        return Err(BrokerError::PortInUse { server, port });
-    }
     loop {
         let more = ports::free::<2>()?;
         if !more.contains(&port) {

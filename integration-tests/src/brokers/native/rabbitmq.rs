@@ -75,6 +75,7 @@ fn files(place: &Place<'_>) -> Vec<(&'static str, String)> {
         ("enabled_plugins", format!("[{}].\n", place.options.plugins.join(","))),
         ("home/.erlang.cookie", super::secret()),
         ("log/.keep", String::new()),
+        ("epmd-port", place.more[1].to_string()),
     ]
 }
 
