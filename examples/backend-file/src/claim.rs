@@ -58,21 +58,15 @@ impl Claimed {
 /// Takes up to `max` of what is ready.
 pub(crate) fn claim(spool: &Arc<Spool>, max: usize) -> io::Result<Vec<Claimed>> {
     let mut claimed = Vec::new();
-    loop {
-        let Some(file) = ({
-            let mut lobby = spool.lobby.lock();
-            spool.look(&mut lobby)?;
-            lobby.names.pop_front()
-        }) else {
-            return Ok(claimed);
-        };
+    while let Some(file) = spool.next()? {
         claimed.extend(take(spool, &file)?);
         if claimed.len() == max {
             // Another slot may be waiting for what is left.
             spool.woken.notify_one();
-            return Ok(claimed);
+            break;
         }
     }
+    Ok(claimed)
 }
 
 /// Takes one file; none where somebody else was quicker.

@@ -81,7 +81,7 @@ impl Folder {
         let safe = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(safe) {
             // No capitals: some file systems take `a` and `A` for the same name.
-            let rule = format!("the name of a queue has 1 to {MAX_NAME} of a-z, 0-9, `-` and `_`: `{name}` has others");
+            let rule = format!("the name of a queue is 1 to {MAX_NAME} of a-z, 0-9, `-` and `_`, and `{name}` is not");
             return Err(WorkerError::fatal(rule));
         }
         let (root, poll, synced) = (self.place.join(name), self.poll, self.synced);

@@ -40,16 +40,30 @@ pub(crate) struct Spool {
     ids: Mutex<IdSource>,
     /// The last number that a name or a claim got.
     last: AtomicU64,
-    pub(crate) lobby: Mutex<Lobby>,
+    lobby: Mutex<Lobby>,
+    looking: Mutex<()>,
     pub(crate) woken: Notify,
 }
 
 /// What was seen in `ready`, and when to look again.
-pub(crate) struct Lobby {
-    pub(crate) names: VecDeque<String>,
-    /// Something became ready through this process since.
-    pub(crate) stale: bool,
-    pub(crate) look_at: Instant,
+struct Lobby {
+    names: VecDeque<String>,
+    /// Something became ready since.
+    stale: bool,
+    look_at: Instant,
+}
+
+impl Lobby {
+    /// Whether a poll has passed; then the next one begins.
+    fn is_time(&mut self, poll: Duration) -> bool {
+        let now = Instant::now();
+        let is_time = now >= self.look_at;
+        if is_time {
+            self.look_at = now + poll;
+            self.stale = true;
+        }
+        is_time
+    }
 }
 
 impl Spool {
@@ -62,10 +76,18 @@ impl Spool {
         // The lock first: a folder in `held` without one is an orphan.
         let lock = alive::lock(&root.join(ALIVE).join(&me))?.ok_or(ErrorKind::AlreadyExists)?;
         fs::create_dir(root.join(HELD).join(&me))?;
-        let lobby = Lobby { names: VecDeque::new(), stale: true, look_at: Instant::now() };
-        let (last, lobby) = (AtomicU64::new(0), Mutex::new(lobby));
-        let spool =
-            Self { root, me, _alive: lock, poll, synced, ids: Mutex::new(ids), last, lobby, woken: Notify::new() };
+        let spool = Self {
+            root,
+            me,
+            _alive: lock,
+            poll,
+            synced,
+            ids: Mutex::new(ids),
+            last: AtomicU64::new(0),
+            lobby: Mutex::new(Lobby { names: VecDeque::new(), stale: true, look_at: Instant::now() }),
+            looking: Mutex::default(),
+            woken: Notify::new(),
+        };
         spool.sync(Path::new(""))?;
         if let Some(base) = spool.root.parent() {
             spool.sync(base)?;
@@ -165,20 +187,29 @@ impl Spool {
         lobby.stale || !lobby.names.is_empty() || Instant::now() >= lobby.look_at
     }
 
-    /// Looks after what others left and what has waited long enough, at most once a poll, then reads `ready` if all that was seen there is gone.
-    pub(crate) fn look(&self, lobby: &mut Lobby) -> io::Result<()> {
-        let now = Instant::now();
-        if now >= lobby.look_at {
-            lobby.look_at = now + self.poll;
-            lobby.stale = true;
+    /// When it is looked again at the latest.
+    pub(crate) fn look_at(&self) -> Instant {
+        self.lobby.lock().look_at
+    }
+
+    /// The next file that may be there to be taken. Looks after what others left and what has waited long enough, at most once a poll, and reads
+    /// `ready` when all that was seen there is gone.
+    pub(crate) fn next(&self) -> io::Result<Option<String>> {
+        // One thread looks at a time. The lobby is locked for moments only: slots ask it on threads that must not block.
+        let _looks = self.looking.lock();
+        if self.lobby.lock().is_time(self.poll) {
             self.adopt()?;
             self.promote()?;
         }
-        if lobby.stale && lobby.names.is_empty() {
-            lobby.stale = false;
-            lobby.names = self.list(READY)?.into();
+        let seen_all = {
+            let mut lobby = self.lobby.lock();
+            lobby.names.is_empty() && std::mem::take(&mut lobby.stale)
+        };
+        if seen_all {
+            let names = self.list(READY)?;
+            self.lobby.lock().names = names.into();
         }
-        Ok(())
+        Ok(self.lobby.lock().names.pop_front())
     }
 
     /// Makes ready what has waited long enough.

@@ -149,13 +149,12 @@ impl<J: Send + 'static, C: Codec<J>> Worker for FileWorker<J, C> {
                 // Dropped here, what the thread still claims gives itself back, and no attempt is spent.
                 let claimed = self.on_disk("a request", move |spool| claim(spool, max)).await?;
                 self.events.note(Event::Fetched);
-                into.extend(claimed.into_iter().map(|claimed| self.delivery(claimed)));
-                if !into.is_empty() {
+                if !claimed.is_empty() {
+                    into.extend(claimed.into_iter().map(|claimed| self.delivery(claimed)));
                     return Ok(());
                 }
             }
-            let look_at = self.spool.lobby.lock().look_at;
-            tokio::select! { () = woken => {} () = sleep_until(look_at) => {} }
+            tokio::select! { () = woken => {} () = sleep_until(self.spool.look_at()) => {} }
         }
     }
 

@@ -44,11 +44,11 @@ impl Backend for Files {
 
     // It has no leases: this is only how long the suite waits where a lease would matter.
     fn lease(&self) -> Duration {
-        Duration::from_secs(1)
+        Duration::from_millis(300)
     }
 
     fn takeover(&self) -> Duration {
-        Duration::from_secs(1)
+        Duration::from_millis(300)
     }
 
     fn markers(&self) -> Option<Markers> {

@@ -1,4 +1,4 @@
-//! A consumer process is killed: what it had not settled comes again elsewhere, one attempt on, and nothing else does.
+//! What becomes of a delivery that nobody settles: its process is killed, its receipt is dropped, its verdict comes late.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail their test")]
 
@@ -24,6 +24,12 @@ type Files = FileWorker<u64>;
 
 async fn connect(place: &Path) -> Files {
     Folder::new(place).poll(Duration::from_millis(20)).worker("crash").await.unwrap()
+}
+
+async fn publish(worker: &Files, count: u64) {
+    let mut jobs: Vec<Entry<u64>> = (0..count).map(Entry::new).collect();
+    worker.queue(&mut jobs, Room::Wait).await.unwrap();
+    assert!(jobs.iter().all(|entry| entry.accepted().is_some()));
 }
 
 async fn take(worker: &Files, max: usize) -> VecDeque<DeliveryOf<Files>> {
@@ -80,9 +86,7 @@ async fn what_a_killed_process_held_comes_again_one_attempt_on() {
     }
     let place = tempfile::tempdir().unwrap();
     let worker = connect(place.path()).await;
-    let mut jobs: Vec<Entry<u64>> = (0..JOBS).map(Entry::new).collect();
-    worker.queue(&mut jobs, Room::Wait).await.unwrap();
-    assert!(jobs.iter().all(|entry| entry.accepted().is_some()));
+    publish(&worker, JOBS).await;
 
     let mut consumer = start("the_consumer", place.path());
     let lines = BufReader::new(consumer.stdout.take().unwrap()).lines();
@@ -106,4 +110,36 @@ async fn what_a_killed_process_held_comes_again_one_attempt_on() {
     let mut none = VecDeque::new();
     let more = timeout(Duration::from_millis(200), worker.request(1, &mut none)).await;
     assert!(more.is_err(), "something was left: {none:?}");
+}
+
+/// A receipt that is dropped is given up while its worker goes on: the job comes again, to whoever asks.
+#[tokio::test]
+async fn what_is_dropped_unsettled_comes_again_one_attempt_on() {
+    let place = tempfile::tempdir().unwrap();
+    let worker = connect(place.path()).await;
+    publish(&worker, 1).await;
+    drop(take(&worker, 1).await);
+    let again = take(&worker, 1).await.remove(0).unwrap();
+    assert_eq!(finish(&worker, again).await, (2, 0));
+}
+
+/// A settle is dropped half way and asked again: by then its job is handed out anew, and that delivery is not touched.
+#[tokio::test]
+async fn a_verdict_that_comes_late_leaves_the_next_delivery_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let worker = connect(place.path()).await;
+    publish(&worker, 1).await;
+    let first = take(&worker, 1).await.remove(0).unwrap();
+    let mut late = [Settling::new(first.into(), Verdict::Return { after: Duration::ZERO })];
+    {
+        let mut settle = std::pin::pin!(worker.settle(&mut late));
+        std::future::poll_fn(|cx| std::task::Poll::Ready(settle.as_mut().poll(cx).is_ready())).await;
+    }
+    let second = take(&worker, 1).await.remove(0).unwrap();
+    assert_eq!(second.meta.attempt, 1);
+    if late[0].answered().is_none() {
+        timeout(PATIENCE, worker.settle(&mut late)).await.unwrap().unwrap();
+        assert_eq!(late[0].answered(), Some(Settled::LostOwnership));
+    }
+    assert_eq!(finish(&worker, second).await, (1, 0));
 }

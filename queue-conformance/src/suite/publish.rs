@@ -10,12 +10,29 @@ use super::stage::{Stage, number};
 use super::{Check, Stop, ensure};
 use crate::{AnyCodec, Backend, Fault, Job};
 
+/// The broker refuses so many publishes, or whatever comes, where it cannot count: until [`take_again`].
+async fn refuse<B: Backend>(stage: &Stage<'_, B>, count: usize) -> Check {
+    match stage.inject(Fault::RefusePublishes(count)).await {
+        // A broker that stores nothing refuses, too.
+        Err(Stop::Unproven(what)) => stage.inject(Fault::Full).await.map_err(|_| Stop::Unproven(what)),
+        done => done,
+    }
+}
+
+/// The broker takes publishes again.
+async fn take_again<B: Backend>(stage: &Stage<'_, B>) -> Check {
+    match stage.inject(Fault::RefusePublishes(0)).await {
+        Err(Stop::Unproven(_)) => stage.inject(Fault::Roomy).await,
+        done => done,
+    }
+}
+
 /// C-20: accepted means confirmed; refused, unroutable and out of reach mean that nothing was done, and the job is back.
 pub(crate) async fn c_20<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, name) = stage.fresh().await?;
     stage.outlives(&worker)?;
     let accepted = stage.publish(&worker, Job::new(1)).await?;
-    stage.inject(Fault::RefusePublishes(1)).await?;
+    refuse(stage, 1).await?;
     let entry = stage.send(&worker, Entry::new(Job::new(2))).await?;
     ensure!(
         matches!(entry.answer(), Answer::Refused(_)),
@@ -23,6 +40,7 @@ pub(crate) async fn c_20<B: Backend>(stage: &Stage<'_, B>) -> Check {
         entry.answer()
     );
     ensure!(entry.job() == Some(&Job::new(2)), "a refused publish did not give its job back");
+    take_again(stage).await?;
 
     stage.inject(Fault::Down).await?;
     let mut entry = [Entry::new(Job::new(3))];
@@ -83,10 +101,10 @@ pub(crate) async fn c_21<B: Backend>(stage: &Stage<'_, B>) -> Check {
 pub(crate) async fn c_22<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, _) = stage.fresh().await?;
     stage.outlives(&worker)?;
-    stage.inject(Fault::RefusePublishes(2)).await?;
+    refuse(stage, 2).await?;
     let mut entries: Vec<Entry<Job>> = (0..5).map(|number| Entry::new(Job::new(number))).collect();
     stage.send_all(&worker, &mut entries).await?;
-    stage.inject(Fault::RefusePublishes(0)).await?;
+    take_again(stage).await?;
     let accepted: BTreeSet<JobId> = entries.iter().filter_map(Entry::accepted).collect();
     let refused: BTreeSet<u64> = entries.iter().filter_map(|entry| entry.job().map(|job| job.number)).collect();
     ensure!(
