@@ -32,7 +32,7 @@
 //! be refused, and a row about something that is not claimed says so and passes ([`Outcome::Skipped`]).
 //!
 //! **Faults.** Many promises hold only if something goes wrong. What a test may do to the broker is an [`Operator`]; a row that
-//! needs more than it offers is [`Outcome::Unproven`]: nothing is known, and it is not counted as proof.
+//! needs more than it offers is [`Outcome::Unproven`]: it is not counted as proof, and [`suite!`] wants it named.
 //!
 //! **Proof of the judge.** [`mod@reference`] is a broker in this process that keeps every promise, [`broken`] the same with one planted fault
 //! each: the rows that a fault names must fail on it.
@@ -60,8 +60,9 @@ pub use suite::ROWS;
 
 /// Makes a `#[test]` of each row for a backend: `suite!(MyBackend::new());` in a module of a test file is all that a backend needs.
 ///
-/// The expression is evaluated anew for each row. A row that the worker's claims do not reach, or for which the backend offers too little, passes
-/// and says so in its output.
+/// The expression is evaluated anew for each row. A row that the worker's claims do not reach passes and says so in its output. One for which
+/// the backend offers too little to tests fails, unless it is named: `suite!(MyBackend::new(), unproven: ["C-3", "C-44"])`. So what
+/// is not proven stands in the open.
 ///
 /// ```
 /// # mod tests {
@@ -77,13 +78,16 @@ macro_rules! suite {
     };
     (@names) => { $crate::suite! { @rows list } };
     (@list [$($row:ident)*]) => { [$(stringify!($row)),*] };
-    (@tests [$($row:ident)*] $backend:expr) => {
+    (@tests [$($row:ident)*] $backend:expr; $unproven:tt) => {
         $(
             #[test]
             fn $row() {
-                $crate::must_pass(&stringify!($row).to_uppercase().replace('_', "-"), || $backend);
+                let id = stringify!($row).to_uppercase().replace('_', "-");
+                $crate::must_pass(&id, || $backend, &$unproven);
             }
         )*
     };
-    ($backend:expr) => { $crate::suite! { @rows tests $backend } };
+    ($backend:expr $(, unproven: [$($unproven:literal),* $(,)?])?) => {
+        $crate::suite! { @rows tests $backend; [$($($unproven),*)?] }
+    };
 }

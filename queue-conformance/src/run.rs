@@ -33,7 +33,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether no promise was found broken. A row that was skipped or not proven passes, too, and says why.
+    /// Whether no promise was found broken. A row that was skipped or not proven passes, too: look at what it says.
     #[must_use]
     pub const fn is_pass(&self) -> bool {
         !matches!(self, Self::Failed(_))
@@ -47,7 +47,9 @@ impl fmt::Display for Outcome {
             Self::Passed(measured) => write!(f, "passed; {}", measured.join("; ")),
             Self::Failed(how) => write!(f, "FAILED: {how}"),
             Self::Skipped(why) => write!(f, "does not apply: {why}"),
-            Self::Unproven(what) => write!(f, "not proven: the backend offers no {what} to tests"),
+            Self::Unproven(what) => {
+                write!(f, "not proven to its end: the backend offers no {what} to tests (what comes before it held)")
+            }
         }
     }
 }
@@ -98,12 +100,18 @@ pub fn run_all<B: Backend>(make: impl Fn() -> B + Clone + Send + 'static) -> Vec
 /// Runs one row, and panics where it fails: what [`suite!`](crate::suite) makes a test of.
 ///
 /// # Panics
-/// The promise is broken.
+/// The promise is broken; or it is not proven and stands not among `unproven`; or it stands there and is proven.
 #[expect(clippy::print_stdout, reason = "a test says what it did not prove")]
-pub fn must_pass<B: Backend>(id: &str, make: impl FnOnce() -> B + Send + 'static) {
+pub fn must_pass<B: Backend>(id: &str, make: impl FnOnce() -> B + Send + 'static, unproven: &[&str]) {
     let title = ROWS.iter().find(|row| row.id == id).map_or("no such row", |row| row.title);
     match run(id, make) {
         Outcome::Failed(how) => panic!("{id} ({title}): {how}"),
+        outcome @ Outcome::Unproven(_) if !unproven.contains(&id) => {
+            panic!("{id} ({title}): {outcome}. Offer it, or name the row: `suite!(.., unproven: [\"{id}\"])`")
+        }
+        outcome @ Outcome::Passed(_) if unproven.contains(&id) => {
+            panic!("{id} ({title}) is named as not proven, and it {outcome}: take it off the list")
+        }
         outcome => println!("{id} ({title}): {outcome}"),
     }
 }

@@ -97,5 +97,5 @@ pub use meta::{Extra, InvalidJobId, JobId, Meta};
 pub use ownership::{Loss, Ownership};
 pub use routed::Routed;
 pub use tally::Tally;
-pub use verdict::{Cause, Reason, Verdict};
+pub use verdict::{Cause, Reason, UnknownReason, Verdict};
 pub use worker::{Demand, Room, Worker};

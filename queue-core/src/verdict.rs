@@ -1,6 +1,7 @@
 //! What shall become of a delivery.
 
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// What the engine tells the worker about a delivery.
@@ -65,7 +66,24 @@ pub enum Reason {
     NoHandler,
 }
 
+/// A text that names no [`Reason`] of this build.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no reason of a dead letter that this build knows")]
+pub struct UnknownReason;
+
+impl FromStr for Reason {
+    type Err = UnknownReason;
+
+    fn from_str(text: &str) -> Result<Self, UnknownReason> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == text).ok_or(UnknownReason)
+    }
+}
+
 impl Reason {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::AttemptsExhausted, Self::Permanent, Self::Deadline, Self::Panicked, Self::Undecodable, Self::NoHandler];
+
     /// The text that a dead letter carries, in `jobqueue-reason`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -83,5 +101,18 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_read_back_from_its_text() {
+        for reason in Reason::ALL {
+            assert_eq!(reason.as_str().parse(), Ok(reason));
+        }
+        assert_eq!("tired".parse::<Reason>(), Err(UnknownReason));
     }
 }

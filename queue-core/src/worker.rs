@@ -58,7 +58,7 @@ impl Demand {
 /// 7. Nothing is accepted and ignored: what [`Capabilities::refuses`] names is
 ///    [`Refusal::Unsupported`](crate::Refusal::Unsupported).
 /// 8. The engine settles every delivery, until [`shutdown`](Self::shutdown). A receipt that is dropped unsettled is given
-///    up: its lease is no longer extended, and the broker hands the job to somebody else.
+///    up, as by a crash: its lease is no longer extended, and the broker hands the job out again, as the next attempt.
 pub trait Worker: Send + Sync + Sized + 'static {
     /// The user's payload.
     type Job: Send + 'static;

@@ -87,15 +87,7 @@ fn replay(spool: &Spool, id: JobId) -> io::Result<bool> {
 }
 
 fn cause(message: &Message) -> Cause {
-    let known = [
-        Reason::AttemptsExhausted,
-        Reason::Permanent,
-        Reason::Deadline,
-        Reason::Panicked,
-        Reason::Undecodable,
-        Reason::NoHandler,
-    ];
     let (said, error) = (message.text(wire::REASON), message.text(wire::ERROR));
-    let reason = known.into_iter().find(|reason| said.as_deref() == Some(reason.as_str()));
+    let reason = said.and_then(|said| said.parse().ok());
     Cause { reason: reason.unwrap_or(Reason::Permanent), error: error.unwrap_or_default().into() }
 }

@@ -139,11 +139,11 @@ impl Operator for Files {
 
 mod direct {
     use super::*;
-    suite!(Files::new(true));
+    suite!(Files::new(true), unproven: ["C-3", "C-9", "C-14", "C-17", "C-21", "C-44", "C-45"]);
 }
 
 /// Without waiting for the disk: the rows that restart a broker whose jobs survive that have nothing to restart here.
 mod boxed {
     use super::*;
-    suite!(Boxed(Files::new(false)));
+    suite!(Boxed(Files::new(false)), unproven: ["C-3", "C-9", "C-21", "C-44", "C-45"]);
 }

@@ -132,7 +132,9 @@ impl Worker for Consumer {
 
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        self.server.changed.notify_waiters();
+        if !self.has(Defect::CloseWakesNobody) {
+            self.server.changed.notify_waiters();
+        }
         if self.has(Defect::OneCloseClosesAll) {
             self.link.freeze();
         }

@@ -35,12 +35,14 @@ impl Consumer {
         }
         self.begin().await;
         let _asking = self.ask();
-        let mut got = VecDeque::new();
+        let (mut got, mut waits) = (VecDeque::new(), false);
         loop {
             // Registered before anything is looked at: a change in between is not missed.
             let mut changed = pin!(self.server.changed.notified());
             changed.as_mut().enable();
-            if self.is_closed() {
+            let deaf = waits && self.has(Defect::CloseWakesNobody);
+            waits = true;
+            if self.is_closed() && !deaf {
                 return Err(RequestError::Closed);
             }
             let expiry = self.line.reclaim(&self.server);
@@ -141,7 +143,8 @@ impl Consumer {
         let payload = self.payload(message, head);
         let fence = if self.has(Defect::FenceStandsStill) { meta.id.get() } else { tag };
         let ownership = Ownership::new();
-        let receipt = Claim { tag, fence, ownership: ownership.clone(), line: self.line.clone() };
+        let kept = self.has(Defect::KeepsDroppedReceipts);
+        let receipt = Claim { tag, fence, ownership: ownership.clone(), line: self.line.clone(), kept };
         let delivery = (!self.has(Defect::AcksOnDelivery)).then_some(stored);
         let held = Held {
             delivery,

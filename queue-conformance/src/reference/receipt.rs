@@ -14,6 +14,8 @@ pub struct Claim {
     pub(super) fence: u64,
     pub(super) ownership: Ownership,
     pub(super) line: Arc<Line>,
+    /// A drop does not give it up.
+    pub(super) kept: bool,
 }
 
 impl Receipt for Claim {
@@ -28,6 +30,8 @@ impl Receipt for Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.line.give_up(self.tag, Instant::now());
+        if !self.kept {
+            self.line.give_up(self.tag, Instant::now());
+        }
     }
 }

@@ -142,7 +142,7 @@ pub(crate) async fn c_13<B: Backend>(stage: &Stage<'_, B>) -> Check {
     Ok(())
 }
 
-/// C-14: of a consumer that dies all that was unsettled comes again, and nothing else; a restart of the broker loses nothing in flight.
+/// C-14: of a consumer that dies all that was unsettled comes again, and nothing else; so does a delivery that is dropped; a restart of the broker loses nothing in flight.
 pub(crate) async fn c_14<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, name) = stage.fresh().await?;
     stage.outlives(&worker)?;
@@ -163,6 +163,11 @@ pub(crate) async fn c_14<B: Backend>(stage: &Stage<'_, B>) -> Check {
     ensure!(again == 0, "{again} jobs that were settled came again");
     ensure!(unique.len() == 25, "of 30 jobs 5 were settled, and {} of the other 25 came", unique.len());
     let duplicates = came.len() - unique.len();
+    // What is dropped unsettled is given up, while its consumer lives.
+    stage.publish(&other, Job::new(50)).await?;
+    drop(stage.take(&other).await?);
+    let again = stage.take(&other).await?;
+    stage.settle_ours(&other, again, Verdict::Ack).await?;
     ensure!(duplicates <= unsettled, "{duplicates} duplicates after a crash with {unsettled} unsettled");
     stage.measure(format!("{duplicates} duplicates after a crash with {unsettled} unsettled"));
     if other.capabilities().durability < Durability::Restart {

@@ -156,12 +156,21 @@ pub(crate) async fn c_33<B: Backend>(stage: &Stage<'_, B>) -> Check {
     Ok(())
 }
 
-/// C-36: shut down twice it is still fine; then a publish is closed, with its job, and so is a request.
+/// C-36: closing ends a request that waits; shut down twice it is still fine; then a publish is closed, with its job, and so is a request.
 pub(crate) async fn c_36<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, _) = stage.fresh().await?;
     stage.publish(&worker, Job::new(1)).await?;
     let delivery = stage.take(&worker).await?;
     stage.settle_ours(&worker, delivery, Verdict::Ack).await?;
+    let mut got = VecDeque::new();
+    let waits = worker.request(1, &mut got);
+    let closes = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        worker.close();
+    };
+    let (answer, ()) =
+        stage.within("a request that waited when the worker was closed", async { tokio::join!(waits, closes) }).await?;
+    ensure!(matches!(answer, Err(RequestError::Closed)), "a request that waited at `close` was answered {answer:?}");
     stage.shutdown(&worker).await?;
     stage.shutdown(&worker).await?;
     let entry = stage.send(&worker, Entry::new(Job::new(2))).await?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use queue_core::{Answer, Entry, JobId, Refusal, Room, Verdict, Worker};
+use queue_core::{Answer, Entry, Extra, JobId, Refusal, Room, Verdict, Worker};
 use tokio::time::timeout;
 
 use super::stage::{Stage, number};
@@ -75,6 +75,16 @@ pub(crate) async fn c_20<B: Backend>(stage: &Stage<'_, B>) -> Check {
 /// C-21: a publish whose confirmation is lost ends as unconfirmed within its deadline, and is the same job when it is sent again.
 pub(crate) async fn c_21<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, _) = stage.fresh().await?;
+    let mut again = Extra::default();
+    again.id = Some(JobId::from(0x0123_4567_89ab_cdef));
+    let id = stage.publish_with(&worker, Job::new(0), again).await?;
+    let delivery = stage.take(&worker).await?;
+    let came = delivery.meta.id;
+    ensure!(
+        (id, came) == (JobId::from(0x0123_4567_89ab_cdef), id),
+        "sent under an id of its own, a job was answered {id} and came as {came}"
+    );
+    stage.settle_ours(&worker, delivery, Verdict::Ack).await?;
     stage.outlives(&worker)?;
     stage.inject(Fault::LoseConfirms(1)).await?;
     let mut entry = stage.send(&worker, Entry::new(Job::new(1))).await?;

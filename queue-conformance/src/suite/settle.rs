@@ -173,6 +173,7 @@ pub(crate) async fn c_3<B: Backend>(stage: &Stage<'_, B>) -> Check {
         stage.settle_ours(&other, taken, Verdict::Ack).await?;
         stage.shutdown(&other).await?;
     }
+    asked_twice(stage, &worker).await?;
     stage.publish(&worker, Job::new(7)).await?;
     let held = stage.take(&worker).await?;
     stage.inject(Fault::Cut).await?;
@@ -187,6 +188,34 @@ pub(crate) async fn c_3<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let next = stage.drain(&worker, stage.backend.takeover()).await?;
     ensure!(next.contains(&8), "the consumer did not go on after a lost ownership: it got {next:?}");
     Ok(())
+}
+
+/// A settle is dropped half way, and asked again: by then the delivery may be another's, of the same job.
+async fn asked_twice<B: Backend>(stage: &Stage<'_, B>, worker: &B::Worker) -> Check {
+    stage.publish(worker, Job::new(6)).await?;
+    let delivery = stage.take(worker).await?;
+    let mut settling = [Settling::new(delivery.into(), Verdict::Return { after: Duration::ZERO })];
+    {
+        let mut half = std::pin::pin!(worker.settle(&mut settling));
+        std::future::poll_fn(|cx| std::task::Poll::Ready(half.as_mut().poll(cx).is_ready())).await;
+    }
+    let [settling] = settling;
+    let Some((first, _)) = settling.into_asked() else {
+        return stage.drain(worker, Duration::from_secs(1)).await.map(drop);
+    };
+    let mut got = std::collections::VecDeque::new();
+    if let Ok(Ok(())) = tokio::time::timeout(Duration::from_secs(2), worker.request(1, &mut got)).await {
+        let settled = stage.settle(worker, first, Verdict::Ack).await?;
+        ensure!(
+            settled == Settled::LostOwnership,
+            "a return was carried out and asked again: its answer was {settled:?}"
+        );
+        for second in got {
+            stage.settle_ours(worker, second, Verdict::Ack).await?;
+        }
+        return Ok(());
+    }
+    stage.settle_ours(worker, first, Verdict::Ack).await
 }
 
 /// C-4: who lost a job counts it lost, and one consumer counts it done.
