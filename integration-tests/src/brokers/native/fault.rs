@@ -1,6 +1,7 @@
 //! What a test does to a server of its own. Each call waits for its effect.
 
 use std::fs;
+use std::time::Duration;
 
 use rustix::process::Signal;
 
@@ -45,7 +46,7 @@ impl Native {
         signal::group(pid, Signal::STOP)?;
         self.frozen = true;
         let stopped = || (signal::state(pid) == Some('T')).then_some(());
-        Deadline::after(SIGNAL).until(stopped).ok_or_else(|| self.late("a stop after SIGSTOP"))
+        Deadline::after(SIGNAL).until(stopped).ok_or_else(|| self.late("a stop after SIGSTOP", SIGNAL))
     }
 
     /// Lets it go on, and waits until it answers.
@@ -53,7 +54,10 @@ impl Native {
         let pid = self.running()?;
         signal::group(pid, Signal::CONT)?;
         self.frozen = false;
-        Deadline::after(SIGNAL).until(|| self.ask().ok()).map(drop).ok_or_else(|| self.late("an answer after SIGCONT"))
+        Deadline::after(SIGNAL)
+            .until(|| self.ask().ok())
+            .map(drop)
+            .ok_or_else(|| self.late("an answer after SIGCONT", SIGNAL))
     }
 
     /// Its pid, if it has not ended by itself meanwhile.
@@ -66,15 +70,15 @@ impl Native {
         self.pid().ok_or(down)
     }
 
-    fn ended(&mut self, after: std::time::Duration, what: &str) -> Result<(), BrokerError> {
+    fn ended(&mut self, after: Duration, what: &str) -> Result<(), BrokerError> {
         let port = self.port;
         let deadline = Deadline::after(after);
         let gone = deadline.until(|| (self.has_ended() && crate::brokers::ports::is_free(port)).then_some(()));
-        gone.ok_or_else(|| self.late(what))
+        gone.ok_or_else(|| self.late(what, after))
     }
 
-    fn late(&self, what: &str) -> BrokerError {
-        BrokerError::Late { what: format!("{what} of {}", self.server).into(), after: SIGNAL, last: self.last_words() }
+    fn late(&self, what: &str, after: Duration) -> BrokerError {
+        BrokerError::Late { what: format!("{what} of {}", self.server).into(), after, last: self.last_words() }
     }
 }
 
