@@ -17,6 +17,10 @@ fn a_lost_job_is_found() {
     Log::new().sent(1).by("b").delivered(1, 1, 1).by("a").killed("b").breaks(Kind::Lost, 4);
     // A verdict that lost its ownership ends nothing.
     Log::new().sent(1).delivered(1, 1, 1).runs(1, 1).settle(1, "ack").settled(1, "lost").breaks(Kind::Lost, 4);
+    // Nothing has to be handed out again after an ack or a dead letter: neither can be gone.
+    let ran = Log::new().sent(1).delivered(1, 1, 1).runs(1, 1);
+    ran.clone().settle(1, "ack").settled(1, "gone").breaks(Kind::Lost, 4);
+    ran.settle(1, "dead").settled(1, "gone").breaks(Kind::Lost, 4);
     // A dead letter that was put back, and did not come.
     let dead = Log::new().sent(1).delivered(1, 1, 1).settles(1, "dead");
     dead.holds();

@@ -83,7 +83,10 @@ impl Checker {
             How::Gone => {
                 take_back(job, pending);
                 self.counts.gone += 1;
-                job.end(Ended::Gone);
+                // Only what would have to be handed out again can be gone: an ack or a dead letter needs no copy.
+                if matches!(pending.verdict, Ask::Retry | Ask::Return) {
+                    job.end(Ended::Gone);
+                }
                 self.end_delivery(at, settled.d, Closing::Done);
             }
             How::Lost => {
