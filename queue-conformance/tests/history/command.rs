@@ -29,6 +29,9 @@ fn the_command_tells_what_it_found() {
     let (code, out, err) = run(&["-"], "nonsense\n");
     assert!(code == Some(2) && out.is_empty() && err.contains("line 1 is no header"), "{err}");
 
+    let (code, out, _) = run(&["-"], "{\"history\":1}\n");
+    assert!(code == Some(0) && out.contains("nothing was published"), "{out}");
+
     let file = tempfile();
     std::fs::write(&file.0, &good).unwrap();
     assert_eq!(run(&[file.0.to_str().unwrap()], "").0, Some(0));

@@ -174,6 +174,9 @@ impl fmt::Display for Report {
         if within > 0 {
             writeln!(f, "note: {within} lines are torn; the kills that are noted explain them")?;
         }
+        if self.counts.published == 0 {
+            writeln!(f, "note: nothing was published: the log says nothing of any job")?;
+        }
         if let Some((line, by)) = self.clock_back {
             writeln!(
                 f,
