@@ -36,6 +36,8 @@ pub struct Consumer {
     /// Fetched and not handed out, where it fetches ahead.
     pub(super) ahead: Mutex<VecDeque<DeliveryOf<Self>>>,
     pub(super) paused: AtomicBool,
+    /// Counts its requests.
+    pub(super) requests: AtomicU64,
     closed: AtomicBool,
     ended: AtomicBool,
     /// It came before its broker and gave up.
@@ -69,6 +71,7 @@ impl Consumer {
             events: EventLog::new(64),
             ahead: Mutex::default(),
             paused: AtomicBool::new(false),
+            requests: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             gave_up,
@@ -83,6 +86,10 @@ impl Consumer {
 
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
     }
 
     /// Whether the broker hears it now.
@@ -173,8 +180,10 @@ impl Worker for Consumer {
 
     fn tally(&self) -> Tally {
         let mut tally = Tally::default();
-        // Relaxed: a count of its own.
-        tally.accepted = self.published.load(Ordering::Relaxed);
+        if !self.has(Defect::TallyStandsStill) {
+            // Relaxed: a count of its own.
+            tally.accepted = self.published.load(Ordering::Relaxed);
+        }
         tally
     }
 

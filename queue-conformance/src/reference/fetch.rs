@@ -1,8 +1,10 @@
 //! How a consumer gets deliveries.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 
 use queue_core::wire::Head;
 use queue_core::{Delivery, DeliveryOf, Encoded, Event, Ownership, Payload, RequestError, Worker};
@@ -35,14 +37,20 @@ impl Consumer {
         }
         self.begin().await;
         let _asking = self.ask();
+        // Relaxed, as below: only the number matters.
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let held = into.len();
         let (mut got, mut waits) = (VecDeque::new(), false);
+        if held > 0 && self.has(Defect::ReadyWithNothingNew) {
+            return Ok(());
+        }
         loop {
             // Registered before anything is looked at: a change in between is not missed.
             let mut changed = pin!(self.server.changed.notified());
             changed.as_mut().enable();
             let deaf = waits && self.has(Defect::CloseWakesNobody);
             waits = true;
-            if self.is_closed() && !deaf {
+            if self.fetches_no_more() && !deaf {
                 return Err(RequestError::Closed);
             }
             let expiry = self.line.reclaim(&self.server);
@@ -61,17 +69,32 @@ impl Consumer {
                 biased;
                 () = changed => {}
                 () = idle => {}
-                _ = self.line.store.request(take, &mut got) => {
+                _ = self.woken(number, self.line.store.request(take, &mut got)) => {
                     if self.has(Defect::LosesDroppedRequest) {
                         tokio::task::yield_now().await;
                     }
                     self.hand_out(&mut got, max, into);
-                    if !into.is_empty() {
+                    let enough = if self.has(Defect::WaitsForAll) { max } else { 1 };
+                    if into.len() >= held + enough {
                         return Ok(());
                     }
                 }
             }
         }
+    }
+
+    /// The output of a request's wait, unless a newer request has taken its waker's place.
+    async fn woken<T>(&self, number: u64, wait: impl Future<Output = T>) -> T {
+        let mut wait = pin!(wait);
+        poll_fn(|cx| {
+            let replaced = self.has(Defect::WakesNewestRequest) && self.requests.load(Ordering::Relaxed) > number;
+            if replaced { Poll::Pending } else { wait.as_mut().poll(cx) }
+        })
+        .await
+    }
+
+    fn fetches_no_more(&self) -> bool {
+        if self.has(Defect::CloseKeepsFetching) { self.has_ended() } else { self.is_closed() }
     }
 
     async fn begin(&self) {
@@ -115,7 +138,13 @@ impl Consumer {
 
     fn hand_out(&self, got: &mut VecDeque<DeliveryOf<Store>>, max: usize, into: &mut VecDeque<DeliveryOf<Self>>) {
         self.events.note(Event::Fetched);
-        let most = if self.has(Defect::HandsOutTooMany) { max + 1 } else { max };
+        if self.has(Defect::OverwritesHeld) {
+            into.clear();
+        }
+        if self.has(Defect::HandsOutBackwards) {
+            got.make_contiguous().reverse();
+        }
+        let most = into.len() + if self.has(Defect::HandsOutTooMany) { max + 1 } else { max };
         for delivery in got.drain(..).filter_map(|stored| self.claim(stored)) {
             if into.len() < most { into.push_back(delivery) } else { self.ahead.lock().push_back(delivery) }
         }
@@ -143,7 +172,7 @@ impl Consumer {
         let payload = self.payload(message, head);
         let fence = if self.has(Defect::FenceStandsStill) { meta.id.get() } else { tag };
         let ownership = Ownership::new();
-        let kept = self.has(Defect::KeepsDroppedReceipts);
+        let kept = self.has(Defect::DroppedStaysHeld);
         let receipt = Claim { tag, fence, ownership: ownership.clone(), line: self.line.clone(), kept };
         let delivery = (!self.has(Defect::AcksOnDelivery)).then_some(stored);
         let held = Held {

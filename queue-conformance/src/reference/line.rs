@@ -184,12 +184,15 @@ impl Line {
     pub(super) async fn replay_badly(&self, server: &Server, id: JobId) -> Result<bool, WorkerError> {
         let letters = self.store.dead_letters(Page::first(usize::MAX)).await?;
         let Some(letter) = letters.into_iter().find(|letter| letter.meta.id == id) else { return Ok(false) };
-        self.store.discard(id).await?;
+        if !server.has(Defect::ReplayKeepsLetter) {
+            self.store.discard(id).await?;
+        }
         let Some(Ok(mut message)) = letter.payload.map(|payload| payload.take(false).0) else { return Ok(false) };
         if server.has(Defect::ReplayKeepsAttempts) {
             message.pairs.push((wire::ATTEMPTS.into(), letter.meta.attempt.to_string().into()));
-        } else {
-            message.pairs.retain(|(name, _)| name.starts_with("jobqueue-") || &**name == wire::CONTENT_TYPE);
+        }
+        if server.has(Defect::ReplayDropsHeaders) {
+            without_headers(&mut message);
         }
         Ok(self.push(message, known_as(id)).await.is_some())
     }
@@ -200,6 +203,10 @@ impl Line {
         let late = server.has(Defect::CountsCrashesLate);
         self.carry_out(delivery, if late { Verdict::Return { after } } else { Verdict::Retry { after } });
     }
+}
+
+pub(super) fn without_headers(message: &mut Message) {
+    message.pairs.retain(|(name, _)| name.starts_with("jobqueue-") || &**name == wire::CONTENT_TYPE);
 }
 
 /// Nothing but an id.

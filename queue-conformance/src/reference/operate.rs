@@ -49,6 +49,9 @@ impl Inspects for Consumer {
         if self.has(Defect::HeldCountedReady) {
             counts.ready += held;
         }
+        if self.has(Defect::WaitingNotCounted) {
+            counts.waiting = 0;
+        }
         if self.has(Defect::DeadNotCounted) {
             counts.dead = 0;
         }
@@ -58,6 +61,7 @@ impl Inspects for Consumer {
 
 impl DeadLetters for Consumer {
     async fn dead_letters(&self, page: Page) -> Result<Vec<DeadLetter<Self::Payload>>, WorkerError> {
+        let page = if self.has(Defect::IgnoresPage) { Page::first(usize::MAX) } else { page };
         let letters = self.line.store.dead_letters(page).await?;
         let letters: Vec<_> = letters.into_iter().map(|letter| self.letter(letter)).collect();
         if self.has(Defect::ListingSpends) {
@@ -69,13 +73,17 @@ impl DeadLetters for Consumer {
     }
 
     async fn replay(&self, id: JobId) -> Result<bool, WorkerError> {
-        if self.has(Defect::ReplayKeepsAttempts) || self.has(Defect::ReplayDropsHeaders) {
+        let badly = [Defect::ReplayKeepsAttempts, Defect::ReplayDropsHeaders, Defect::ReplayKeepsLetter];
+        if badly.into_iter().any(|defect| self.has(defect)) {
             return self.line.replay_badly(&self.server, id).await;
         }
         self.line.store.replay(id).await
     }
 
     async fn discard(&self, id: JobId) -> Result<bool, WorkerError> {
+        if self.has(Defect::DiscardsNothing) {
+            return Ok(true);
+        }
         self.line.store.discard(id).await
     }
 }

@@ -26,8 +26,12 @@ impl Consumer {
         if self.has(Defect::SendsBatchesBackwards) && jobs.len() > 10 {
             jobs.reverse();
         }
-        for entry in jobs.iter_mut().filter(|entry| entry.is_open()) {
-            if self.is_closed() && !self.has(Defect::AcceptsAfterShutdown) {
+        if jobs.is_empty() && self.has(Defect::FailsOnNothing) {
+            return Err(WorkerError::fatal("a batch needs at least one message"));
+        }
+        let again = self.has(Defect::AnswersAgain);
+        for entry in jobs.iter_mut().filter(|entry| entry.is_open() || (again && entry.job().is_some())) {
+            if self.takes_no_more() {
                 entry.refuse(Refusal::Closed);
                 continue;
             }
@@ -37,7 +41,9 @@ impl Consumer {
             }
             let id = self.id_for(entry.extra());
             let Some((message, extra)) = self.written(entry, id) else { continue };
-            entry.unconfirmed(id);
+            if !self.has(Defect::SendsBeforeSaying) {
+                entry.unconfirmed(id);
+            }
             if self.link.is_silent() {
                 sleep(CONFIRM_WITHIN).await;
                 continue;
@@ -47,6 +53,11 @@ impl Consumer {
             self.answer(entry, id, said).await;
         }
         Ok(())
+    }
+
+    fn takes_no_more(&self) -> bool {
+        let closed = if self.has(Defect::CloseKeepsIntake) { self.has_ended() } else { self.is_closed() };
+        closed && !self.has(Defect::AcceptsAfterShutdown)
     }
 
     fn id_for(&self, extra: Option<&Extra>) -> JobId {
@@ -104,6 +115,9 @@ impl Consumer {
         if self.has(Defect::OmitsVersion) {
             pairs.retain(|(name, _)| &**name != wire::VERSION);
         }
+        if self.has(Defect::DropsDeadline) {
+            pairs.retain(|(name, _)| &**name != wire::DEADLINE_MS);
+        }
         if self.has(Defect::DropsHeaders) {
             pairs.retain(|(name, _)| !is_users(name));
         }
@@ -147,12 +161,16 @@ impl Consumer {
         if said == Said::Yes || (said == Said::No && self.has(Defect::SwallowsRefusal)) {
             drop(entry.accept(id));
         } else if said == Said::No {
+            if let Some(job) = entry.job().filter(|_| self.has(Defect::RefusalDropsHeaders)) {
+                *entry = Entry::new(job.clone());
+            }
             entry.refuse(if self.line.deleted.load(Ordering::Acquire) { Refusal::Unroutable } else { rejected() });
         } else {
             if self.has(Defect::WaitsForConfirmForever) {
                 std::future::pending::<()>().await;
             }
             sleep(CONFIRM_WITHIN).await;
+            entry.unconfirmed(id);
             if self.has(Defect::CallsUnconfirmedRefused) {
                 entry.refuse(rejected());
             }

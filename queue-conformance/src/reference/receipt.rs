@@ -14,7 +14,7 @@ pub struct Claim {
     pub(super) fence: u64,
     pub(super) ownership: Ownership,
     pub(super) line: Arc<Line>,
-    /// A drop does not give it up.
+    /// Its drop gives nothing up.
     pub(super) kept: bool,
 }
 

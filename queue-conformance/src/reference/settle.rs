@@ -2,17 +2,25 @@
 
 use std::time::Duration;
 
-use queue_core::{JobId, Reason, Settled, SettlingOf, UnsettledOf, Verdict, WorkerError};
+use queue_core::{
+    DeliveryOf, JobId, Payload, Reason, Settled, Settling, SettlingOf, UnsettledOf, Verdict, WorkerError, wire,
+};
 use tokio::time::Instant;
 
 use super::consumer::Consumer;
-use super::line::Held;
+use super::line::{Held, Store, at_once, known_as, without_headers};
 use super::server::Weather;
 use crate::broken::Defect;
 
 impl Consumer {
     pub(super) async fn tell(&self, batch: &mut [SettlingOf<Self>]) -> Result<(), WorkerError> {
+        if self.has(Defect::AnswersBeforeTelling) && !batch.iter().any(|it| self.is_stale(it)) {
+            return self.answer_first(batch).await;
+        }
         self.server.wait_until(|| self.is_heard()).await;
+        if batch.is_empty() && self.has(Defect::FailsOnNothing) {
+            return Err(WorkerError::fatal("a batch needs at least one verdict"));
+        }
         if Weather::spend(&mut self.server.weather.lock().fail_settles) {
             if self.has(Defect::SwallowsSettleErrors) {
                 batch.iter_mut().for_each(|settling| drop(settling.answer(Settled::Done)));
@@ -25,12 +33,24 @@ impl Consumer {
         }
         let spoilt =
             self.has(Defect::OneStaleSpoilsBatch) && batch.len() > 1 && batch.iter().any(|it| self.is_stale(it));
+        let early = self.has(Defect::AcksBeforeCopy) || (batch.len() > 1 && self.has(Defect::BatchAcksBeforeCopies));
         for settling in batch.iter_mut().filter(|settling| settling.asked().is_some()) {
             if spoilt {
                 drop(settling.answer(Settled::LostOwnership));
             } else {
-                self.tell_one(settling)?;
+                self.tell_one(settling, early)?;
             }
+        }
+        self.server.changed.notify_waiters();
+        Ok(())
+    }
+
+    /// Its answers come before the broker has heard the verdicts: dropped in between they are never told.
+    async fn answer_first(&self, batch: &mut [SettlingOf<Self>]) -> Result<(), WorkerError> {
+        let told: Vec<_> = batch.iter_mut().filter_map(|settling| settling.answer(Settled::Done)).collect();
+        self.server.wait_until(|| self.is_heard()).await;
+        for (unsettled, verdict) in told {
+            self.tell_one(&mut Settling::new(unsettled, verdict), false)?;
         }
         self.server.changed.notify_waiters();
         Ok(())
@@ -41,11 +61,11 @@ impl Consumer {
         tag.is_some_and(|tag| !self.line.held.lock().contains_key(&tag))
     }
 
-    fn tell_one(&self, settling: &mut SettlingOf<Self>) -> Result<(), WorkerError> {
+    fn tell_one(&self, settling: &mut SettlingOf<Self>, early: bool) -> Result<(), WorkerError> {
         let Some((unsettled, verdict)) = settling.asked() else { return Ok(()) };
         let copies = !matches!(verdict, Verdict::Ack);
         let drops = matches!(verdict, Verdict::Dead { .. }) && self.has(Defect::DropsDead);
-        let (full, loses) = (self.server.weather.lock().full, self.has(Defect::AcksBeforeCopy) || drops);
+        let (full, loses) = (self.server.weather.lock().full, early || drops);
         if copies && full && !loses {
             return Err(WorkerError::retry("the broker stores nothing now"));
         }
@@ -69,11 +89,12 @@ impl Consumer {
         let mut lines = self.line.held.lock();
         let elsewhere = lines.iter().find(|(_, held)| held.delivery.as_ref().is_some_and(|it| it.meta.id == id));
         let elsewhere = elsewhere.map(|(tag, _)| *tag);
+        let retries = matches!(settling.asked(), Some((_, Verdict::Retry { .. })));
         let settled = match elsewhere {
             Some(_) if self.has(Defect::StaleSettleFails) => {
                 return Err(WorkerError::retry("unknown delivery tag"));
             }
-            Some(tag) if self.has(Defect::StaleSettleWins) => {
+            Some(tag) if self.has(Defect::StaleSettleWins) || (retries && self.has(Defect::StaleRetryWins)) => {
                 lines.remove(&tag);
                 Settled::Done
             }
@@ -89,6 +110,9 @@ impl Consumer {
         let Some(mut delivery) = held.delivery else { return };
         let id = delivery.meta.id;
         let verdict = match verdict {
+            Verdict::Retry { after } if self.has(Defect::RetryDropsHeaders) => {
+                return self.retry_bare(delivery, unsettled.meta.attempt, after);
+            }
             Verdict::Retry { after } if self.has(Defect::StopsCountingAtThree) && unsettled.meta.attempt >= 3 => {
                 Verdict::Return { after }
             }
@@ -104,6 +128,7 @@ impl Consumer {
                 if self.has(Defect::RetryKeepsAttempt) { Verdict::Return { after } } else { Verdict::Retry { after } }
             }
             Verdict::Return { .. } if self.has(Defect::ReturnLosesJob) => return,
+            Verdict::Return { .. } if self.has(Defect::ReturnComesEarly) => Verdict::Return { after: Duration::ZERO },
             Verdict::Return { after } if self.has(Defect::ReturnSpendsAttempt) => Verdict::Retry { after },
             Verdict::Dead { mut cause } => {
                 if self.has(Defect::ForgetsCause) {
@@ -126,12 +151,24 @@ impl Consumer {
         }
     }
 
+    /// A copy of the body, without the headers.
+    fn retry_bare(&self, delivery: DeliveryOf<Store>, spent: u32, after: Duration) {
+        let id = delivery.meta.id;
+        let Ok(mut message) = delivery.payload.take(false).0 else { return };
+        without_headers(&mut message);
+        message.pairs.retain(|(name, _)| &**name != wire::ATTEMPTS);
+        message.pairs.push((wire::ATTEMPTS.into(), spent.to_string().into()));
+        let mut extra = known_as(id);
+        extra.delay = Some(after).filter(|after| !after.is_zero());
+        let _stored = at_once(self.line.push(message, extra));
+    }
+
     /// The retry that waits for the same moment is gone.
     fn replace_retry(&self, id: JobId, after: Duration) {
         let due = Instant::now() + after;
         let mut retries = self.line.retries.lock();
         for (_, other) in retries.extract_if(.., |(at, other)| *at == due && *other != id) {
-            drop(super::line::at_once(queue_core::Cancels::cancel(&self.line.store, other)));
+            drop(at_once(queue_core::Cancels::cancel(&self.line.store, other)));
         }
         retries.push((due, id));
     }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use queue::{Queue, Retry};
-use queue_core::{Cause, Durability, Extra, Feature, Page, Reason, Settled, Verdict, Worker};
+use queue_core::{
+    Cause, DeliveryOf, Durability, Extra, Feature, JobId, Meta, Page, Reason, Settled, Settling, Verdict, Worker,
+};
 use tokio::time::Instant;
 
 use super::probe::Probe;
@@ -77,7 +79,7 @@ pub(crate) async fn c_11<B: Backend>(stage: &Stage<'_, B>) -> Check {
 /// C-12: a return is deliverable at once as the same attempt; a retry is the next one, and not before its wait.
 pub(crate) async fn c_12<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, _) = stage.fresh().await?;
-    stage.publish(&worker, Job::new(1)).await?;
+    stage.publish_with(&worker, Job::new(1), of_north()).await?;
     let delivery = stage.take(&worker).await?;
     if stage.settle(&worker, delivery, Verdict::Return { after: Duration::ZERO }).await? == Settled::Gone {
         return stage.claims(&worker, Feature::Retries);
@@ -87,16 +89,32 @@ pub(crate) async fn c_12<B: Backend>(stage: &Stage<'_, B>) -> Check {
     stage.claims(&worker, Feature::Retries)?;
     let asked = Instant::now();
     stage.settle_ours(&worker, delivery, Verdict::Retry { after: Duration::ZERO }).await?;
-    let delivery = stage.take(&worker).await?;
+    let mut delivery = stage.take(&worker).await?;
     ensure!(delivery.meta.attempt == 2, "a retried job came back as attempt {}", delivery.meta.attempt);
+    ensure!(is_of_north(&delivery.meta), "a retried job came back without its headers");
     stage.measure(format!("retry without a wait back after {:?}", asked.elapsed()));
     stage.claims(&worker, Feature::Delays)?;
-    let (wait, asked) = (Duration::from_secs(2), Instant::now());
-    stage.settle_ours(&worker, delivery, Verdict::Retry { after: wait }).await?;
-    let delivery = stage.take(&worker).await?;
-    ensure!(asked.elapsed() >= wait, "a retry that shall wait {wait:?} came back after {:?}", asked.elapsed());
-    ensure!(delivery.meta.attempt == 3, "the second retry came back as attempt {}", delivery.meta.attempt);
+    let wait = Duration::from_secs(2);
+    for (after, attempt) in [(Verdict::Return { after: wait }, 2), (Verdict::Retry { after: wait }, 3)] {
+        let (said, asked) = (format!("{after:?}"), Instant::now());
+        stage.settle_ours(&worker, delivery, after).await?;
+        delivery = stage.take(&worker).await?;
+        ensure!(asked.elapsed() >= wait, "{said} came back after {:?}", asked.elapsed());
+        ensure!(delivery.meta.attempt == attempt, "{said} came back as attempt {}", delivery.meta.attempt);
+        ensure!(is_of_north(&delivery.meta), "{said} came back without the job's headers");
+    }
     stage.settle_ours(&worker, delivery, Verdict::Ack).await
+}
+
+/// A header that a job must keep.
+fn of_north() -> Extra {
+    let mut extra = Extra::default();
+    extra.headers.set("tenant", "north");
+    extra
+}
+
+fn is_of_north(meta: &Meta) -> bool {
+    meta.extra.as_ref().and_then(|extra| extra.headers.get("tenant")) == Some(b"north")
 }
 
 fn cause(reason: Reason, error: &str) -> Verdict {
@@ -116,24 +134,25 @@ pub(crate) async fn c_13<B: Backend>(stage: &Stage<'_, B>) -> Check {
             continue;
         }
         let said = format!("{verdict:?}");
-        stage.publish(&worker, Job::new(1)).await?;
-        let delivery = stage.take(&worker).await?;
+        stage.publish_many(&worker, 0..2).await?;
+        let held = stage.hold(&worker, 2).await?;
         stage.inject(Fault::Full).await?;
-        let mut settling = [queue_core::Settling::new(delivery.into(), verdict)];
-        // Whatever it answers: the job must be somewhere afterwards. A call that waits for room is dropped.
+        let asks = |delivery: DeliveryOf<B::Worker>| Settling::new(delivery.into(), verdict.clone());
+        let mut settling: Vec<_> = held.into_iter().map(asks).collect();
+        // Whatever it answers: the jobs must be somewhere afterwards. A call that waits for room is dropped.
         drop(tokio::time::timeout(Duration::from_secs(2), worker.settle(&mut settling)).await);
-        let was = settling[0].answered();
+        let was: Vec<_> = settling.iter().map(Settling::answered).collect();
         drop((settling, worker));
         stage.inject(Fault::Roomy).await?;
         let other = stage.connect(&name).await?;
         let letters = match other.facets().letters() {
-            Some(letters) => letters.dead_letters(Page::first(1)).await.map_or(0, |letters| letters.len()),
+            Some(letters) => letters.dead_letters(Page::first(2)).await.map_or(0, |letters| letters.len()),
             None => 0,
         };
-        if letters == 0 {
+        for _ in letters..2 {
             let again = stage.take(&other).await.map_err(|_| {
                 Stop::Failed(format!(
-                    "{said} on a broker that stores nothing was answered {was:?}, and the job is gone"
+                    "two of {said} on a broker that stores nothing were answered {was:?}, and a job is gone"
                 ))
             })?;
             stage.settle_ours(&other, again, Verdict::Ack).await?;
@@ -170,6 +189,11 @@ pub(crate) async fn c_14<B: Backend>(stage: &Stage<'_, B>) -> Check {
     stage.settle_ours(&other, again, Verdict::Ack).await?;
     ensure!(duplicates <= unsettled, "{duplicates} duplicates after a crash with {unsettled} unsettled");
     stage.measure(format!("{duplicates} duplicates after a crash with {unsettled} unsettled"));
+    // So is a delivery that is dropped while its consumer lives.
+    stage.publish(&other, Job::new(50)).await?;
+    drop(stage.take(&other).await?);
+    let again = stage.take(&other).await?;
+    stage.settle_ours(&other, again, Verdict::Ack).await?;
     if other.capabilities().durability < Durability::Restart {
         return Ok(());
     }
@@ -185,34 +209,44 @@ pub(crate) async fn c_14<B: Backend>(stage: &Stage<'_, B>) -> Check {
     Ok(())
 }
 
-/// C-19: a dead letter that is put back runs as attempt 1, with its headers.
+/// C-19: a dead letter that is put back runs as attempt 1, with its headers; listing and what is not there change nothing.
 pub(crate) async fn c_19<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, _) = stage.fresh().await?;
     stage.claims(&worker, Feature::DeadLetters)?;
     let letters =
         worker.facets().letters().ok_or_else(|| Stop::Failed("it claims dead letters and lists none".into()))?;
-    let mut extra = Extra::default();
-    extra.headers.set("tenant", "north");
-    let id = stage.publish_with(&worker, Job::new(1), extra).await?;
-    let delivery = stage.take(&worker).await?;
-    stage.settle_ours(&worker, delivery, cause(Reason::Permanent, "for good")).await?;
-    for _ in 0..3 {
-        let listed = stage.within("`dead_letters`", letters.dead_letters(Page::first(10))).await?;
-        let listed = listed.map_err(|error| Stop::Failed(format!("`dead_letters` failed: {error}")))?;
-        ensure!(
-            listed.len() == 1,
-            "one job is dead, and a listing shows {}: listing loses and spends nothing",
-            listed.len()
-        );
+    let mut ids = Vec::new();
+    for number in 0..3 {
+        ids.push(stage.publish_with(&worker, Job::new(number), of_north()).await?);
+        let delivery = stage.take(&worker).await?;
+        stage.settle_ours(&worker, delivery, cause(Reason::Permanent, "for good")).await?;
     }
-    let replayed = stage.within("`replay`", letters.replay(id)).await?;
+    let listed = |page| async move {
+        let letters = stage.within("`dead_letters`", letters.dead_letters(page)).await?;
+        let letters = letters.map_err(|error| Stop::Failed(format!("`dead_letters` failed: {error}")))?;
+        Ok::<Vec<JobId>, Stop>(letters.into_iter().map(|letter| letter.meta.id).collect())
+    };
+    for _ in 0..3 {
+        let found = listed(Page::first(10)).await?;
+        ensure!(found == ids, "the jobs {ids:?} are dead, and a listing shows {found:?}: it loses and spends nothing");
+    }
+    let found = listed(Page { skip: 1, limit: 1 }).await?;
+    ensure!(found == ids[1..2], "the second of the dead letters {ids:?} was asked for, and {found:?} listed");
+    for there in [true, false] {
+        let discarded = stage.within("`discard`", letters.discard(ids[2])).await?;
+        ensure!(matches!(discarded, Ok(was) if was == there), "`discard`, there: {there}, answered {discarded:?}");
+    }
+    let replayed = stage.within("`replay`", letters.replay(ids[0])).await?;
     ensure!(matches!(replayed, Ok(true)), "`replay` of a listed dead letter answered {replayed:?}");
     let delivery = stage.take(&worker).await?;
-    ensure!(delivery.meta.id == id, "a replayed job has another id");
+    ensure!(delivery.meta.id == ids[0], "a replayed job has another id");
     ensure!(delivery.meta.attempt == 1, "a replayed job runs as attempt {}", delivery.meta.attempt);
-    let header = delivery.meta.extra.as_ref().and_then(|extra| extra.headers.get("tenant"));
-    ensure!(header == Some(b"north"), "a replayed job has lost its headers");
-    ensure!(number(delivery) == 1, "another job was replayed");
+    ensure!(is_of_north(&delivery.meta), "a replayed job has lost its headers");
+    ensure!(number(delivery) == 0, "another job was replayed");
+    let replayed = stage.within("`replay`", letters.replay(ids[0])).await?;
+    ensure!(matches!(replayed, Ok(false)), "a second `replay` of a dead letter answered {replayed:?}");
+    let found = listed(Page::first(10)).await?;
+    ensure!(found == ids[1..2], "of the dead letters {ids:?} one was put back and one discarded: {found:?} are left");
     Ok(())
 }
 

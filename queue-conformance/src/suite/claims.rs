@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use queue::{HealthState, Queue};
 use queue_core::{
-    Answer, Capabilities, Cause, Entry, Extra, Feature, Order, Page, Payload, Reason, Receipt, Refusal, RequestError,
-    Room, Tier, Verdict, Worker,
+    Answer, Capabilities, Cause, Demand, Entry, Extra, Feature, Order, Page, Payload, Reason, Receipt, Refusal,
+    RequestError, Room, Tier, Verdict, Worker,
 };
 use tokio::time::timeout;
 
@@ -30,7 +30,18 @@ pub(crate) async fn c_30<B: Backend>(stage: &Stage<'_, B>) -> Check {
     for chunk in 0..10 {
         stage.publish_many(&worker, chunk * 20..(chunk + 1) * 20).await?;
     }
-    let came = stage.drain(&worker, Duration::from_secs(1)).await?;
+    // Half of them by tens, the rest one by one.
+    let (mut came, mut demand) = (Vec::new(), Demand::of(1));
+    demand.each = 10;
+    worker.demand(demand);
+    while came.len() < 100 {
+        for delivery in stage.take_up_to(&worker, 10).await? {
+            let (job, unsettled) = open(delivery);
+            came.push(job.map_or(u64::MAX, |job| job.number));
+            stage.settle_ours(&worker, unsettled, Verdict::Ack).await?;
+        }
+    }
+    came.extend(stage.drain(&worker, Duration::from_secs(1)).await?);
     let first = came.iter().zip(0..).find(|(came, at)| **came != *at);
     ensure!(
         first.is_none() && came.len() == 200,
@@ -162,15 +173,8 @@ pub(crate) async fn c_36<B: Backend>(stage: &Stage<'_, B>) -> Check {
     stage.publish(&worker, Job::new(1)).await?;
     let delivery = stage.take(&worker).await?;
     stage.settle_ours(&worker, delivery, Verdict::Ack).await?;
-    let mut got = VecDeque::new();
-    let waits = worker.request(1, &mut got);
-    let closes = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        worker.close();
-    };
-    let (answer, ()) =
-        stage.within("a request that waited when the worker was closed", async { tokio::join!(waits, closes) }).await?;
-    ensure!(matches!(answer, Err(RequestError::Closed)), "a request that waited at `close` was answered {answer:?}");
+    wakes_who_waits(stage).await?;
+    ends_its_intake(stage, &worker).await?;
     stage.shutdown(&worker).await?;
     stage.shutdown(&worker).await?;
     let entry = stage.send(&worker, Entry::new(Job::new(2))).await?;
@@ -184,6 +188,47 @@ pub(crate) async fn c_36<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let mut got = VecDeque::new();
     let answer = stage.within("`request` after the end", worker.request(1, &mut got)).await?;
     ensure!(matches!(answer, Err(RequestError::Closed)), "a request after the end was answered {answer:?}");
+    Ok(())
+}
+
+/// Closing ends a request that waits.
+async fn wakes_who_waits<B: Backend>(stage: &Stage<'_, B>) -> Check {
+    let (worker, _) = stage.fresh().await?;
+    let mut got = VecDeque::new();
+    let waits = worker.request(1, &mut got);
+    let closes = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        worker.close();
+    };
+    let (answer, ()) =
+        stage.within("a request that waited when the worker was closed", async { tokio::join!(waits, closes) }).await?;
+    ensure!(matches!(answer, Err(RequestError::Closed)), "a request that waited at `close` was answered {answer:?}");
+    Ok(())
+}
+
+/// Closed it takes no jobs, and hands out what it has here: all, where they die with the process, else what it had fetched.
+async fn ends_its_intake<B: Backend>(stage: &Stage<'_, B>, worker: &B::Worker) -> Check {
+    const JOBS: usize = 20;
+    stage.publish_many(worker, 0..JOBS as u64).await?;
+    worker.close();
+    let entry = stage.send(worker, Entry::new(Job::new(2))).await?;
+    let closed = matches!(entry.answer(), Answer::Refused(Refusal::Closed));
+    ensure!(closed, "a publish after `close` was answered {:?}", entry.answer());
+    let mut came = 0;
+    loop {
+        let mut got = VecDeque::new();
+        match stage.within("`request` after `close`", worker.request(1, &mut got)).await? {
+            Err(RequestError::Closed) => break,
+            Err(error) => return Err(Stop::Failed(format!("`request` after `close` failed: {error}"))),
+            Ok(()) => came += got.len(),
+        }
+        for delivery in got {
+            stage.settle_ours(worker, delivery, Verdict::Ack).await?;
+        }
+        ensure!(came <= JOBS, "{came} jobs came after `close`, of {JOBS}");
+    }
+    let fetched = if outlives(worker.capabilities()) { 0..JOBS } else { JOBS..JOBS + 1 };
+    ensure!(fetched.contains(&came), "{JOBS} jobs waited at `close`, and {came} of them were handed out");
     Ok(())
 }
 
@@ -212,7 +257,7 @@ pub(crate) async fn c_37<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let answer = stage.within("`queue`", boxed.queue(&mut entry, Room::Wait)).await?;
     answer.map_err(failed("queue"))?;
     let id = entry[0].accepted();
-    boxed.demand(queue_core::Demand::of(1));
+    boxed.demand(Demand::of(1));
     let mut got = VecDeque::new();
     let answer = stage.within("`request`", boxed.request(1, &mut got)).await?;
     answer.map_err(|error| Stop::Failed(format!("`request` failed: {error}")))?;
@@ -239,6 +284,12 @@ pub(crate) async fn c_42<B: Backend>(stage: &Stage<'_, B>) -> Check {
     stage.claims(&worker, Feature::Inspects)?;
     let inspector = worker.facets().inspector().ok_or_else(|| Stop::Failed("it claims counts and has none".into()))?;
     stage.publish_many(&worker, 0..100).await?;
+    let delays = worker.capabilities().has(Feature::Delays);
+    if delays {
+        let mut extra = Extra::default();
+        extra.delay = Some(Duration::from_secs(600));
+        stage.publish_with(&worker, Job::new(100), extra).await?;
+    }
     let mut held = stage.hold(&worker, 5).await?;
     let dead = if worker.capabilities().has(Feature::DeadLetters) { 2 } else { 0 };
     for delivery in held.drain(..2) {
@@ -251,6 +302,7 @@ pub(crate) async fn c_42<B: Backend>(stage: &Stage<'_, B>) -> Check {
         counts.ready == 95 && counts.dead == dead,
         "95 wait and {dead} are dead, and (ready, unsettled, dead) is {found:?}"
     );
+    ensure!(counts.waiting == u64::from(delays), "{} wait for their time, one delayed: {delays}", counts.waiting);
     ensure!(
         counts.unsettled.is_none_or(|unsettled| unsettled == 3),
         "3 are held, and (ready, unsettled, dead) is {found:?}"
@@ -279,7 +331,7 @@ pub(crate) async fn c_44<B: Backend>(stage: &Stage<'_, B>) -> Check {
     };
     let workers = workers.map_err(failed("connect_many"))?;
     for worker in &workers {
-        worker.demand(queue_core::Demand::of(1));
+        worker.demand(Demand::of(1));
         stage.publish(worker, Job::new(1)).await?;
         let delivery = stage.take(worker).await?;
         stage.settle_ours(worker, delivery, Verdict::Ack).await?;

@@ -8,9 +8,10 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use queue::{Context, Enqueuer, Queue, Retry};
 use queue_core::{Demand, Feature, JobId, Verdict, Worker};
+use tokio::time::timeout;
 
 use super::probe::Probe;
-use super::stage::{Stage, outlives};
+use super::stage::{Alone, Stage, outlives};
 use super::{Check, Stop, ensure};
 use crate::{Backend, Job};
 
@@ -114,6 +115,34 @@ pub(crate) async fn c_34<B: Backend>(stage: &Stage<'_, B>) -> Check {
     came.extend(stage.drain(&worker, Duration::from_secs(2)).await?);
     let lost = (0..JOBS).filter(|number| !came.contains(number)).count();
     ensure!(lost == 0, "{JOBS} requests were dropped half way, and {lost} of {JOBS} jobs never came");
+    side_by_side(stage, &worker, producer.as_ref().unwrap_or(&worker)).await
+}
+
+/// Slots ask side by side: each is woken for a job of its own, and for that of one that is dropped.
+async fn side_by_side<B: Backend>(stage: &Stage<'_, B>, worker: &B::Worker, producer: &B::Worker) -> Check {
+    worker.demand(Demand::of(2));
+    for dropped in [true, false] {
+        let (mut left, mut right) = (VecDeque::new(), VecDeque::new());
+        let mut first = Some(Alone::new(worker.request(1, &mut left)));
+        let mut second = Alone::new(worker.request(1, &mut right));
+        let early = first.as_mut().is_some_and(Alone::is_ready) || second.is_ready();
+        ensure!(!early, "a request was ready without a job");
+        stage.publish(producer, Job::new(1)).await?;
+        if dropped {
+            first = None;
+        } else {
+            stage.publish(producer, Job::new(2)).await?;
+        }
+        let mut ready = || second.is_ready() && first.as_mut().is_none_or(Alone::is_ready);
+        let what =
+            if dropped { "a request got the job of another that was dropped" } else { "two requests got a job each" };
+        stage.until(what, &mut ready).await?;
+        drop((first, second));
+        for delivery in left.into_iter().chain(right) {
+            // Whose it is then is the matter of other rows.
+            let _settled = stage.settle(worker, delivery, Verdict::Ack).await?;
+        }
+    }
     Ok(())
 }
 
@@ -122,7 +151,19 @@ pub(crate) async fn c_35<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, name) = stage.fresh().await?;
     stage.publish_many(&worker, 0..50).await?;
     worker.demand(Demand::of(3));
-    let first = stage.take_up_to(&worker, 2).await?;
+    let mut first = stage.take_up_to(&worker, 2).await?;
+    let had: Vec<JobId> = first.iter().map(|delivery| delivery.meta.id).collect();
+    // What the caller has there already counts for nothing.
+    let answer = stage.within("`request`", worker.request(1, &mut first)).await?;
+    ensure!(answer.is_ok(), "`request` failed: {answer:?}");
+    let kept = first.iter().map(|delivery| delivery.meta.id).take(had.len()).eq(had.iter().copied());
+    ensure!(kept && first.len() == had.len() + 1, "`request` for one more made {} of {}", first.len(), had.len());
+    let (lonely, _) = stage.fresh().await?;
+    stage.publish(&lonely, Job::new(1)).await?;
+    // One is enough: it does not wait for a second.
+    let mut all = stage.take_up_to(&lonely, 2).await?;
+    let more = timeout(Duration::from_millis(300), lonely.request(1, &mut all)).await;
+    ensure!(more.is_err(), "`request` was ready without a new delivery: {more:?}");
     stage.outlives(&worker)?;
     let Some(operator) = stage.backend.operator() else {
         return Err(Stop::Unproven("`Operator::counts`".to_owned()));

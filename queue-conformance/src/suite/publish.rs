@@ -33,13 +33,17 @@ pub(crate) async fn c_20<B: Backend>(stage: &Stage<'_, B>) -> Check {
     stage.outlives(&worker)?;
     let accepted = stage.publish(&worker, Job::new(1)).await?;
     refuse(stage, 1).await?;
-    let entry = stage.send(&worker, Entry::new(Job::new(2))).await?;
+    let mut extra = Extra::default();
+    extra.headers.set("tenant", "north");
+    let entry = stage.send(&worker, Entry::with_extra(Job::new(2), extra)).await?;
     ensure!(
         matches!(entry.answer(), Answer::Refused(_)),
         "a publish that the broker refused was answered {:?}",
         entry.answer()
     );
     ensure!(entry.job() == Some(&Job::new(2)), "a refused publish did not give its job back");
+    let header = entry.extra().and_then(|extra| extra.headers.get("tenant"));
+    ensure!(header == Some(b"north"), "a refused publish gave its job back without its headers");
     take_again(stage).await?;
 
     stage.inject(Fault::Down).await?;
@@ -104,12 +108,24 @@ pub(crate) async fn c_21<B: Backend>(stage: &Stage<'_, B>) -> Check {
         }
     }
     ensure!(ids == BTreeSet::from([id]), "a job that was sent again came under the ids {ids:?}");
+
+    // A call that is dropped before its confirmation says that the broker may have the job.
+    stage.inject(Fault::LoseConfirms(1)).await?;
+    let mut entry = [Entry::new(Job::new(2))];
+    drop(timeout(Duration::from_millis(500), worker.queue(&mut entry, Room::Wait)).await);
+    stage.inject(Fault::LoseConfirms(0)).await?;
+    let came = stage.drain(&worker, Duration::from_secs(2)).await?;
+    ensure!(
+        !entry[0].is_open() || came.is_empty(),
+        "a publish was dropped half way, answered `Open`, and its job came"
+    );
     Ok(())
 }
 
 /// C-22: of a batch of publishes exactly the refused ones come back.
 pub(crate) async fn c_22<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, _) = stage.fresh().await?;
+    skips_what_is_answered(stage, &worker).await?;
     stage.outlives(&worker)?;
     refuse(stage, 2).await?;
     let mut entries: Vec<Entry<Job>> = (0..5).map(|number| Entry::new(Job::new(number))).collect();
@@ -127,6 +143,31 @@ pub(crate) async fn c_22<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let came: BTreeSet<u64> = stage.drain(&worker, Duration::from_secs(2)).await?.into_iter().collect();
     let expected: BTreeSet<u64> = (0..5).filter(|number| !refused.contains(number)).collect();
     ensure!(came == expected, "of a batch the jobs {refused:?} came back refused, and {came:?} were handed out");
+    Ok(())
+}
+
+/// Only open entries are sent and counted; a batch of none is fine.
+async fn skips_what_is_answered<B: Backend>(stage: &Stage<'_, B>, worker: &B::Worker) -> Check {
+    stage.send_all(worker, &mut []).await?;
+    let before = worker.tally().accepted;
+    let mut entries: Vec<Entry<Job>> = (0..4).map(|number| Entry::new(Job::new(number))).collect();
+    entries[1].refuse(Refusal::Full);
+    entries[2].unconfirmed(JobId::from(77));
+    for call in ["the first", "a second"] {
+        stage.send_all(worker, &mut entries).await?;
+        let answers: Vec<&Answer> = entries.iter().map(Entry::answer).collect();
+        ensure!(
+            matches!(
+                answers[..],
+                [Answer::Accepted(_), Answer::Refused(Refusal::Full), Answer::Unconfirmed(_), Answer::Accepted(_)]
+            ),
+            "of four entries the middle ones were answered before, and after {call} call they all are {answers:?}"
+        );
+    }
+    let accepted = worker.tally().accepted - before;
+    ensure!(accepted == 2, "two jobs were accepted, and the tally counts {accepted}");
+    let came = stage.drain(worker, Duration::from_secs(1)).await?;
+    ensure!(came == [0, 3], "of four entries the first and the last were open, and the jobs {came:?} came");
     Ok(())
 }
 

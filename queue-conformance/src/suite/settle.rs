@@ -166,11 +166,18 @@ pub(crate) async fn c_3<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, name) = stage.fresh().await?;
     stage.outlives(&worker)?;
     if worker.capabilities().has(Feature::Leases) {
-        let (mut stale, mut taken, other) = overtaken(stage, &worker, &name, 1).await?;
-        let (stale, taken) = (stale.remove(0), taken.remove(0));
-        let settled = stage.settle(&worker, stale, Verdict::Ack).await?;
-        ensure!(settled == Settled::LostOwnership, "a stale settle answered {settled:?}, not lost ownership");
-        stage.settle_ours(&other, taken, Verdict::Ack).await?;
+        let after = Duration::ZERO;
+        let verdicts = [Verdict::Ack, Verdict::Retry { after }, Verdict::Return { after }];
+        let (stale, taken, other) = overtaken(stage, &worker, &name, verdicts.len()).await?;
+        for (stale, verdict) in stale.into_iter().zip(verdicts) {
+            let said = format!("{verdict:?}");
+            let settled = stage.settle(&worker, stale, verdict).await?;
+            ensure!(settled == Settled::LostOwnership, "a stale {said} answered {settled:?}, not lost ownership");
+        }
+        for taken in taken {
+            stage.settle_ours(&other, taken, Verdict::Ack).await?;
+        }
+        stage.quiet(&other, Duration::from_secs(1), "stale settles change nothing, and all jobs are done").await?;
         stage.shutdown(&other).await?;
     }
     asked_twice(stage, &worker).await?;
@@ -374,6 +381,8 @@ pub(crate) async fn c_9<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (worker, name) = stage.fresh().await?;
     stage.outlives(&worker)?;
     stage.publish(&worker, Job::new(1)).await?;
+    let nothing = stage.within("`settle` of nothing", worker.settle(&mut [])).await?;
+    ensure!(nothing.is_ok(), "`settle` of nothing failed: {nothing:?}");
     stage.inject(Fault::FailSettles(2)).await?;
     let gate = Gate::new();
     gate.release();
@@ -386,5 +395,23 @@ pub(crate) async fn c_9<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let other = stage.connect(&name).await?;
     stage.quiet(&other, stage.backend.takeover(), "a job was done, and its settle had failed on its way").await?;
     ensure!(gate.starts() == 1, "a job whose settle failed on its way ran {} times", gate.starts());
-    Ok(())
+    dropped_settle(stage, other, &name).await
+}
+
+/// A call that is dropped half way is one that fails: it answered what the broker has heard, and nothing else.
+async fn dropped_settle<B: Backend>(stage: &Stage<'_, B>, worker: B::Worker, name: &str) -> Check {
+    stage.publish(&worker, Job::new(2)).await?;
+    let mut settling = [Settling::new(stage.take(&worker).await?.into(), Verdict::Ack)];
+    stage.inject(Fault::Freeze).await?;
+    drop(tokio::time::timeout(Duration::from_millis(200), worker.settle(&mut settling)).await);
+    stage.inject(Fault::Thaw).await?;
+    let [settling] = settling;
+    if let Some((unsettled, verdict)) = settling.into_asked() {
+        // Done, or lost where the first call got through.
+        stage.settle(&worker, unsettled, verdict).await?;
+    }
+    stage.shutdown(&worker).await?;
+    drop(worker);
+    let other = stage.connect(name).await?;
+    stage.quiet(&other, stage.backend.takeover(), "a job was done, and the first call that said so was dropped").await
 }

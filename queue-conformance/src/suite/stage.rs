@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::task::{Context, Wake};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -321,6 +324,36 @@ impl<'b, B: Backend> Stage<'b, B> {
     pub(crate) async fn inject(&self, fault: Fault<'_>) -> Check {
         let done = self.operator()?.inject(fault).await;
         done.map_err(|_| Stop::Unproven(format!("`Fault::{fault:?}`")))
+    }
+}
+
+/// A future that is polled only where it was woken, as a task of its own would be.
+pub(crate) struct Alone<F> {
+    future: Pin<Box<F>>,
+    woken: Arc<Woken>,
+    ready: bool,
+}
+
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        // SeqCst: what was done before the wake is seen by the poll; nothing is measured here.
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+impl<F: Future> Alone<F> {
+    pub(crate) fn new(future: F) -> Self {
+        Self { future: Box::pin(future), woken: Arc::new(Woken(AtomicBool::new(true))), ready: false }
+    }
+
+    pub(crate) fn is_ready(&mut self) -> bool {
+        if !self.ready && self.woken.0.swap(false, Ordering::SeqCst) {
+            let waker = self.woken.clone().into();
+            self.ready = self.future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
+        }
+        self.ready
     }
 }
 

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use queue::Queue;
 use queue_core::wire::{self, Pairs};
 use queue_core::{Codec, Extra, JobId, Reason, Verdict, Worker};
+use tokio::time::Instant;
 
 use super::probe::Probe;
 use super::stage::{Stage, open};
@@ -135,6 +136,7 @@ pub(crate) async fn c_26<B: Backend>(stage: &Stage<'_, B>) -> Check {
 
 /// C-27: bodies and headers of every kind come back as they went.
 pub(crate) async fn c_27<B: Backend>(stage: &Stage<'_, B>) -> Check {
+    const HOUR: Duration = Duration::from_secs(3_600);
     let worker = stage.connect_with(&stage.name(), AnyCodec::Raw).await?;
     let most = worker.capabilities().max_body.unwrap_or(1 << 20).min(1 << 20);
     for body in [vec![], vec![0xff], vec![0; 3], vec![b'x'; most], "grüße, 世界".into()] {
@@ -156,6 +158,7 @@ pub(crate) async fn c_27<B: Backend>(stage: &Stage<'_, B>) -> Check {
         extra.headers.set(name, value.to_vec());
     }
     extra.headers.set("x-long", vec![b'y'; 4_000]);
+    extra.deadline = Some(Instant::now() + HOUR);
     stage.publish_with(&worker, Job::raw(*b"headers"), extra).await?;
     let delivery = stage.take(&worker).await?;
     let came = delivery.meta.extra.as_ref().map(|extra| extra.headers.clone()).unwrap_or_default();
@@ -163,6 +166,11 @@ pub(crate) async fn c_27<B: Backend>(stage: &Stage<'_, B>) -> Check {
         ensure!(came.get(name) == Some(value), "the header `{name}` came back as {:?}", came.get(name));
     }
     ensure!(came.get("x-long").is_some_and(|long| long.len() == 4_000), "a header of 4,000 bytes did not come back");
+    let left = delivery.meta.extra.as_ref().and_then(|extra| extra.deadline).map(|at| at - Instant::now());
+    ensure!(
+        left.is_some_and(|left| left.abs_diff(HOUR) < Duration::from_secs(60)),
+        "a deadline in an hour came back as {left:?} from now"
+    );
     ensure!(came.len() == 6, "6 headers were sent, and {} came", came.len());
     stage.settle_ours(&worker, delivery, Verdict::Ack).await
 }
