@@ -63,13 +63,13 @@ const HANGS: Duration = Duration::from_secs(600);
 ///
 /// A panic of the worker, a call that is never answered and a thread that never comes back are failures with a message.
 pub fn run<B: Backend>(id: &str, make: impl FnOnce() -> B + Send + 'static) -> Outcome {
-    run_within(id, make, |time| if time == Time::Paused { HANGS_PAUSED } else { HANGS })
+    run_within(id, make, |time| if time == Some(Time::Paused) { HANGS_PAUSED } else { HANGS })
 }
 
 fn run_within<B: Backend>(
     id: &str,
     make: impl FnOnce() -> B + Send + 'static,
-    hangs: impl FnOnce(Time) -> Duration,
+    hangs: impl Fn(Option<Time>) -> Duration,
 ) -> Outcome {
     let id = id.to_owned();
     let (tell, told) = mpsc::channel();
@@ -83,8 +83,15 @@ fn run_within<B: Backend>(
     if let Err(error) = thread {
         return Outcome::Failed(format!("no thread for the row: {error}"));
     }
-    // Nothing was told where the backend itself could not be made: the answer is on its way.
-    let hangs = begins.recv().map_or(HANGS, hangs);
+    let making = hangs(None);
+    let hangs = match begins.recv_timeout(making) {
+        Ok(time) => hangs(Some(time)),
+        Err(RecvTimeoutError::Timeout) => {
+            return Outcome::Failed(format!("the backend itself was not made within {making:?}"));
+        }
+        // It could not be made: the answer is on its way.
+        Err(RecvTimeoutError::Disconnected) => making,
+    };
     match told.recv_timeout(hangs) {
         Ok(outcome) => outcome,
         Err(RecvTimeoutError::Timeout) => Outcome::Failed(format!("holds its thread: not back after {hangs:?}")),
@@ -205,6 +212,15 @@ mod tests {
     fn a_backend_that_cannot_be_made_fails_with_its_words() {
         let outcome = run::<Connects>("C-12", || panic!("no such server"));
         assert_eq!(outcome, Outcome::Failed("panicked: no such server".to_owned()));
+    }
+
+    #[test]
+    fn a_backend_that_is_never_made_ends_its_row() {
+        let never = || loop {
+            std::thread::park();
+        };
+        let outcome = run_within::<Connects>("C-12", never, |_| Duration::from_millis(50));
+        assert_eq!(outcome, Outcome::Failed("the backend itself was not made within 50ms".to_owned()));
     }
 
     #[test]
