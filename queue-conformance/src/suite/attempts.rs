@@ -127,12 +127,14 @@ pub(crate) async fn c_13<B: Backend>(stage: &Stage<'_, B>) -> Check {
         (Feature::Retries, Verdict::Retry { after: Duration::from_millis(10) }),
         (Feature::DeadLetters, cause(Reason::Permanent, "for good")),
     ];
+    let mut asked = false;
     for (feature, verdict) in verdicts {
         let (worker, name) = stage.fresh().await?;
         stage.outlives(&worker)?;
         if !worker.capabilities().has(feature) {
             continue;
         }
+        asked = true;
         let said = format!("{verdict:?}");
         stage.publish_many(&worker, 0..2).await?;
         let held = stage.hold(&worker, 2).await?;
@@ -158,7 +160,7 @@ pub(crate) async fn c_13<B: Backend>(stage: &Stage<'_, B>) -> Check {
             stage.settle_ours(&other, again, Verdict::Ack).await?;
         }
     }
-    Ok(())
+    if asked { Ok(()) } else { Err(Stop::skip("it claims neither retries nor dead letters".to_owned())) }
 }
 
 /// C-14: of a consumer that dies all that was unsettled comes again, and nothing else; so does a delivery that is dropped; a restart of the broker loses nothing in flight.
