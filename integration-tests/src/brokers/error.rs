@@ -61,6 +61,16 @@ pub enum BrokerError {
         /// What to do.
         way_out: Box<str>,
     },
+    /// A tool of the tests is not on this machine.
+    #[error("{tool} needs {lacks}, which is not on this machine; {way_out}")]
+    ToolNotInstalled {
+        /// Which tool.
+        tool: &'static str,
+        /// What is missing.
+        lacks: Box<str>,
+        /// What to do.
+        way_out: &'static str,
+    },
     /// Another program listens on the port.
     #[error(
         "port {port}, asked for by a test with its own {server}, is in use; ask for another, or for none to get a free one"

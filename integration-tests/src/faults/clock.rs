@@ -42,6 +42,12 @@ pub enum ClockError {
     },
 }
 
+/// Whether libfaketime is on this machine.
+#[must_use]
+pub fn is_installed() -> bool {
+    find(FOLDERS.iter().map(Path::new)).is_some()
+}
+
 /// Has the process that a command will start, and those that it starts, see a wall clock that is off.
 ///
 /// Sets `LD_PRELOAD`, and `FAKETIME` and its companions; what was set for this command before is replaced. `spawn` it as it is: a wrapper

@@ -22,13 +22,26 @@ const POLICY: &str = "/usr/sbin/policy-rc.d";
 ///
 /// [`BrokerError::NotInstalled`] where this is no Debian or not root.
 pub(super) fn install(server: Server, packages: &[&str]) -> Result<(), BrokerError> {
+    install_for(server.name(), packages, |lacks| BrokerError::NotInstalled {
+        server,
+        lacks,
+        way_out: way_out(server).into(),
+    })
+}
+
+/// The same for whatever needs them, with its own error where this is no Debian or not root.
+pub(super) fn install_for(
+    whom: &str,
+    packages: &[&str],
+    cannot: impl FnOnce(Box<str>) -> BrokerError,
+) -> Result<(), BrokerError> {
     let apt = locate::program("apt-get").filter(|_| rustix::process::geteuid().is_root());
     let Some(apt) = apt else {
-        let lacks = format!("the package {}, and this is not root on a Debian,", packages.join(" and ")).into();
-        return Err(BrokerError::NotInstalled { server, lacks, way_out: way_out(server).into() });
+        let lacks = format!("the package {}, and this is not root on a Debian,", packages.join(" and "));
+        return Err(cannot(lacks.into()));
     };
     for package in packages {
-        say(&format!("installing the package {package}, for {server}"));
+        say(&format!("installing the package {package}, for {whom}"));
     }
     update(&apt)?;
     let policy = Policy::forbid()?;

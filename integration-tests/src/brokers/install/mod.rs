@@ -17,6 +17,23 @@ pub(super) use look::{RabbitMq, kafka, rabbitmq, redis};
 pub use look::{installed, way_out};
 
 use super::{BrokerError, Server};
+use crate::faults::clock;
+
+/// Installs what the fault tools take beside the brokers, unless it is there: libfaketime.
+///
+/// # Errors
+///
+/// [`BrokerError::ToolNotInstalled`] where that takes root or a Debian and this is none. Else what went wrong.
+pub fn install_tools() -> Result<(), BrokerError> {
+    if clock::is_installed() {
+        return Ok(());
+    }
+    let tool = "the wrong clock of the fault tools";
+    apt::install_for(tool, &["libfaketime"], |lacks| {
+        let way_out = "`cargo xtask brokers install` as root, or install the package libfaketime";
+        BrokerError::ToolNotInstalled { tool, lacks, way_out }
+    })
+}
 
 /// Installs the server, unless it is there.
 ///

@@ -76,7 +76,7 @@ pub(crate) fn main() -> ExitCode {
 /// All are tried, also after one has failed, so that one run shows everything. The first failure is the verdict.
 fn install_all(newer: bool) -> Result<(), Failure> {
     let settings = Settings::of_environment()?;
-    let mut first = None;
+    let mut first = install::install_tools().err();
     for server in Server::ALL.into_iter().filter(|server| newer || server.is_default()) {
         if settings.skips(server) {
             println!("{server}: left out by QUEUE_TEST_SKIP");

@@ -6,6 +6,9 @@ use integration_tests::brokers::{Broker, BrokerError, Kind, Road, Server, Settin
 
 /// Installs what a native road to the three needs and is not there. A failure is said, and decides nothing: another road may be open.
 pub(super) fn install_missing(settings: &Settings) {
+    if let Err(error) = install::install_tools() {
+        say(&error.chain());
+    }
     for kind in Kind::ALL {
         let server = Server::from(kind);
         let needs_none = settings.skips(server) || settings.given(kind).is_some();
