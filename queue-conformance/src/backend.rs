@@ -83,6 +83,11 @@ pub trait Backend: Send + Sync + 'static {
         Duration::from_secs(15)
     }
 
+    /// Whether its protocol blocks a connection for each queue that is read, as that of Redis does. Default: no.
+    fn readers_block(&self) -> bool {
+        false
+    }
+
     /// Which marker traits the worker's type has: `Some(queue_conformance::markers!(MyWorker))`. None, for a type that has all and answers
     /// at run time.
     fn markers(&self) -> Option<Markers> {
@@ -254,6 +259,10 @@ impl<B: Backend> Backend for Boxed<B> {
 
     fn takeover(&self) -> Duration {
         self.0.takeover()
+    }
+
+    fn readers_block(&self) -> bool {
+        self.0.readers_block()
     }
 
     fn environment(&self) -> Vec<(&'static str, OsString)> {

@@ -1,25 +1,16 @@
 //! What a worker says of itself, and whether it is so.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use queue::{HealthState, Queue};
 use queue_core::{
-    Answer, Capabilities, Cause, Demand, Entry, Extra, Feature, Order, Page, Payload, Reason, Receipt, Refusal,
-    RequestError, Room, Tier, Verdict, Worker,
+    Answer, Capabilities, Cause, Demand, Entry, Extra, Feature, Order, Page, Payload, Reason, Receipt, Refusal, Room,
+    Tier, Verdict, Worker,
 };
-use tokio::time::timeout;
 
-use super::probe::Probe;
-use super::stage::{Stage, number, open, outlives};
-use super::{Check, Stop, ensure};
-use crate::{Backend, Fault, Job};
-
-fn failed(call: &str) -> impl Fn(queue_core::WorkerError) -> Stop + '_ {
-    move |error| Stop::Failed(format!("`{call}` failed: {error}"))
-}
+use super::stage::{Stage, number, open};
+use super::{Check, Stop, ensure, failed};
+use crate::{Backend, Job};
 
 /// C-30: what one producer published comes to one slot in its order, where the table says so.
 pub(crate) async fn c_30<B: Backend>(stage: &Stage<'_, B>) -> Check {
@@ -167,71 +158,6 @@ pub(crate) async fn c_33<B: Backend>(stage: &Stage<'_, B>) -> Check {
     Ok(())
 }
 
-/// C-36: closing ends a request that waits; shut down twice it is still fine; then a publish is closed, with its job, and so is a request.
-pub(crate) async fn c_36<B: Backend>(stage: &Stage<'_, B>) -> Check {
-    let (worker, _) = stage.fresh().await?;
-    stage.publish(&worker, Job::new(1)).await?;
-    let delivery = stage.take(&worker).await?;
-    stage.settle_ours(&worker, delivery, Verdict::Ack).await?;
-    wakes_who_waits(stage).await?;
-    ends_its_intake(stage, &worker).await?;
-    stage.shutdown(&worker).await?;
-    stage.shutdown(&worker).await?;
-    let entry = stage.send(&worker, Entry::new(Job::new(2))).await?;
-    ensure!(
-        matches!(entry.answer(), Answer::Refused(Refusal::Closed)),
-        "a publish after the end was answered {:?}",
-        entry.answer()
-    );
-    ensure!(entry.job() == Some(&Job::new(2)), "a publish after the end did not give its job back");
-    ensure!(worker.try_one(Job::new(3)).is_err(), "`try_one` took a job after the end");
-    let mut got = VecDeque::new();
-    let answer = stage.within("`request` after the end", worker.request(1, &mut got)).await?;
-    ensure!(matches!(answer, Err(RequestError::Closed)), "a request after the end was answered {answer:?}");
-    Ok(())
-}
-
-/// Closing ends a request that waits.
-async fn wakes_who_waits<B: Backend>(stage: &Stage<'_, B>) -> Check {
-    let (worker, _) = stage.fresh().await?;
-    let mut got = VecDeque::new();
-    let waits = worker.request(1, &mut got);
-    let closes = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        worker.close();
-    };
-    let (answer, ()) =
-        stage.within("a request that waited when the worker was closed", async { tokio::join!(waits, closes) }).await?;
-    ensure!(matches!(answer, Err(RequestError::Closed)), "a request that waited at `close` was answered {answer:?}");
-    Ok(())
-}
-
-/// Closed it takes no jobs, and hands out what it has here: all, where they die with the process, else what it had fetched.
-async fn ends_its_intake<B: Backend>(stage: &Stage<'_, B>, worker: &B::Worker) -> Check {
-    const JOBS: usize = 20;
-    stage.publish_many(worker, 0..JOBS as u64).await?;
-    worker.close();
-    let entry = stage.send(worker, Entry::new(Job::new(2))).await?;
-    let closed = matches!(entry.answer(), Answer::Refused(Refusal::Closed));
-    ensure!(closed, "a publish after `close` was answered {:?}", entry.answer());
-    let mut came = 0;
-    loop {
-        let mut got = VecDeque::new();
-        match stage.within("`request` after `close`", worker.request(1, &mut got)).await? {
-            Err(RequestError::Closed) => break,
-            Err(error) => return Err(Stop::Failed(format!("`request` after `close` failed: {error}"))),
-            Ok(()) => came += got.len(),
-        }
-        for delivery in got {
-            stage.settle_ours(worker, delivery, Verdict::Ack).await?;
-        }
-        ensure!(came <= JOBS, "{came} jobs came after `close`, of {JOBS}");
-    }
-    let fetched = if outlives(worker.capabilities()) { 0..JOBS } else { JOBS..JOBS + 1 };
-    ensure!(fetched.contains(&came), "{JOBS} jobs waited at `close`, and {came} of them were handed out");
-    Ok(())
-}
-
 /// C-37: behind its erased type it is the same worker.
 pub(crate) async fn c_37<B: Backend>(stage: &Stage<'_, B>) -> Check {
     let (typed, name) = stage.fresh().await?;
@@ -276,154 +202,4 @@ pub(crate) async fn c_37<B: Backend>(stage: &Stage<'_, B>) -> Check {
     );
     ensure!(number(delivery) == 1, "behind the erased type another job came");
     Ok(())
-}
-
-/// C-42: its counts are the broker's own.
-pub(crate) async fn c_42<B: Backend>(stage: &Stage<'_, B>) -> Check {
-    let (worker, name) = stage.fresh().await?;
-    stage.claims(&worker, Feature::Inspects)?;
-    let inspector = worker.facets().inspector().ok_or_else(|| Stop::Failed("it claims counts and has none".into()))?;
-    stage.publish_many(&worker, 0..100).await?;
-    let delays = worker.capabilities().has(Feature::Delays);
-    if delays {
-        let mut extra = Extra::default();
-        extra.delay = Some(Duration::from_secs(600));
-        stage.publish_with(&worker, Job::new(100), extra).await?;
-    }
-    let mut held = stage.hold(&worker, 5).await?;
-    let dead = if worker.capabilities().has(Feature::DeadLetters) { 2 } else { 0 };
-    for delivery in held.drain(..2) {
-        let cause = Box::new(Cause { reason: Reason::Permanent, error: "for good".into() });
-        stage.settle_ours(&worker, delivery, Verdict::Dead { cause }).await?;
-    }
-    let counts = stage.within("`inspect`", inspector.inspect()).await?.map_err(failed("inspect"))?;
-    let found = (counts.ready, counts.unsettled, counts.dead);
-    ensure!(
-        counts.ready == 95 && counts.dead == dead,
-        "95 wait and {dead} are dead, and (ready, unsettled, dead) is {found:?}"
-    );
-    ensure!(counts.waiting == u64::from(delays), "{} wait for their time, one delayed: {delays}", counts.waiting);
-    ensure!(
-        counts.unsettled.is_none_or(|unsettled| unsettled == 3),
-        "3 are held, and (ready, unsettled, dead) is {found:?}"
-    );
-    if let Some(operator) = stage.backend.operator()
-        && let Ok(theirs) = operator.counts(&name).await
-    {
-        let theirs = (theirs.ready, Some(theirs.unsettled), theirs.dead);
-        ensure!(found == theirs, "(ready, unsettled, dead): it counts {found:?}, the broker {theirs:?}");
-    }
-    Ok(())
-}
-
-/// C-44: ten queues over one connection: no ten connections, and closing one leaves the others.
-pub(crate) async fn c_44<B: Backend>(stage: &Stage<'_, B>) -> Check {
-    let (worker, _) = stage.fresh().await?;
-    stage.outlives(&worker)?;
-    drop(worker);
-    let operator = stage.operator()?;
-    let count =
-        || async { operator.connections().await.map_err(|_| Stop::Unproven("`Operator::connections`".to_owned())) };
-    let names: Vec<String> = (0..10).map(|_| stage.name()).collect();
-    let before = count().await?;
-    let Some(workers) = stage.within("`connect_many`", stage.backend.connect_many(&names)).await? else {
-        return Err(Stop::Unproven("`Backend::connect_many`".to_owned()));
-    };
-    let workers = workers.map_err(failed("connect_many"))?;
-    for worker in &workers {
-        worker.demand(Demand::of(1));
-        stage.publish(worker, Job::new(1)).await?;
-        let delivery = stage.take(worker).await?;
-        stage.settle_ours(worker, delivery, Verdict::Ack).await?;
-    }
-    let after = count().await?;
-    // One blocking reader each is allowed where the protocol blocks a connection, and not a second one.
-    ensure!(after - before <= 1 + names.len(), "ten queues over one `connect` made {} connections", after - before);
-    stage.measure(format!("{} connections for ten queues", after - before));
-    let readers = after - before > 2;
-    ensure!(
-        !readers || blocking_readers(&workers[0]),
-        "ten queues over one `connect` made {} connections",
-        after - before
-    );
-    stage.shutdown(&workers[0]).await?;
-    for worker in &workers[1..] {
-        stage.publish(worker, Job::new(2)).await?;
-        let delivery = stage.take(worker).await?;
-        ensure!(number(delivery) == 2, "after another queue of its connection was closed, another job came");
-    }
-    Ok(())
-}
-
-/// Redis blocks a connection for each reader.
-fn blocking_readers<W: Worker>(worker: &W) -> bool {
-    worker.capabilities().backend == "redis"
-}
-
-/// C-45: made while its broker is away it waits for it: health says so, and the first job runs once the broker is there.
-pub(crate) async fn c_45<B: Backend>(stage: &Stage<'_, B>) -> Check {
-    let (worker, name) = stage.fresh().await?;
-    stage.outlives(&worker)?;
-    drop(worker);
-    stage.inject(Fault::Down).await?;
-    let Some(lazy) = stage.backend.connect_lazy(&name) else {
-        return Err(Stop::Unproven("`Backend::connect_lazy`".to_owned()));
-    };
-    let done = Arc::new(AtomicU64::new(0));
-    let counted = done.clone();
-    let handler = move |job: Job| {
-        counted.fetch_add(job.number, Ordering::SeqCst);
-        std::future::ready(())
-    };
-    let queue = Queue::with_worker(Probe::new(lazy).0).slots(1).start(handler);
-    let queue = queue.map_err(|error| Stop::Failed(format!("without its broker the queue did not start: {error}")))?;
-    stage.pass(Duration::from_secs(1)).await;
-    let state = queue.health().state;
-    ensure!(state != HealthState::Consuming, "the broker is away, and health says {}", state.name());
-    stage.inject(Fault::Up).await?;
-    let enqueued = timeout(stage.patience(), async {
-        while queue.enqueue(Job::new(7)).await.is_err() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    });
-    ensure!(enqueued.await.is_ok(), "the broker came back, and no job could be enqueued");
-    stage.until("the first job runs once the broker is there", || done.load(Ordering::SeqCst) >= 7).await
-}
-
-/// C-46: a waiting job is cancelled by its id and a running one is not; a pause stops new starts in every consumer and is lifted in every consumer.
-pub(crate) async fn c_46<B: Backend>(stage: &Stage<'_, B>) -> Check {
-    let (worker, name) = stage.fresh().await?;
-    let can = worker.capabilities().clone();
-    if let Some(canceller) = worker.facets().canceller() {
-        let running = stage.publish(&worker, Job::new(1)).await?;
-        let delivery = stage.take(&worker).await?;
-        let cancelled = stage.within("`cancel`", canceller.cancel(running)).await?.map_err(failed("cancel"))?;
-        ensure!(cancelled.is_none(), "a job that runs was answered as cancelled");
-        stage.settle_ours(&worker, delivery, Verdict::Ack).await?;
-        let mut extra = Extra::default();
-        if can.has(Feature::Delays) {
-            extra.delay = Some(Duration::from_secs(5));
-        }
-        let waiting = stage.publish_with(&worker, Job::new(2), extra).await?;
-        let cancelled = stage.within("`cancel`", canceller.cancel(waiting)).await?.map_err(failed("cancel"))?;
-        let (job, _) = cancelled.map_or((None, ()), |payload| (payload.take(false).0.ok(), ()));
-        ensure!(job == Some(Job::new(2)), "a job that waits for its time was not cancelled: {job:?}");
-        stage.quiet(&worker, Duration::from_secs(7), "a delayed job was cancelled").await?;
-    }
-    stage.claims(&worker, Feature::Pauses)?;
-    let pauser = worker.facets().pauser().ok_or_else(|| Stop::Failed("it claims a pause and has none".into()))?;
-    let other = if outlives(&can) { Some(stage.connect(&name).await?) } else { None };
-    let other = other.as_ref().unwrap_or(&worker);
-    stage.publish_many(&worker, 10..12).await?;
-    let running = stage.take(other).await?;
-    stage.within("`pause`", pauser.pause()).await?.map_err(failed("pause"))?;
-    // All consumers know within 2 s.
-    stage.pass(Duration::from_secs(2)).await;
-    ensure!(pauser.is_paused().await.map_err(failed("is_paused"))?, "it was paused, and says that it is not");
-    stage.quiet(other, Duration::from_secs(3), "the queue is paused everywhere").await?;
-    stage.settle_ours(other, running, Verdict::Ack).await?;
-    stage.within("`unpause`", pauser.unpause()).await?.map_err(failed("unpause"))?;
-    let (job, unsettled) = open(stage.take(other).await?);
-    ensure!(job == Ok(Job::new(11)), "after the pause {job:?} came");
-    stage.settle_ours(other, unsettled, Verdict::Ack).await
 }

@@ -4,6 +4,10 @@ mod attempts;
 mod claims;
 mod delay;
 mod flow;
+mod gate;
+mod life;
+mod operate;
+mod ownership;
 mod probe;
 mod publish;
 mod settle;
@@ -29,6 +33,11 @@ impl Stop {
     pub(crate) const fn skip(why: String) -> Self {
         Self::Skipped(why)
     }
+}
+
+/// A call of the worker that failed.
+pub(crate) fn failed(call: &str) -> impl Fn(queue_core::WorkerError) -> Stop + '_ {
+    move |error| Stop::Failed(format!("`{call}` failed: {error}"))
 }
 
 /// What a step of a row ends with.
@@ -61,12 +70,12 @@ macro_rules! rows {
 rows! {
     "C-1" settle::c_1 "no ack before the handler's end; a job whose consumer dies comes again, whatever else that consumer acknowledged"
     "C-2" settle::c_2 "whatever its handler's end, a delivery is settled once"
-    "C-3" settle::c_3 "a settle after the lease has expired or the connection was cut answers lost ownership, and the new owner keeps the job"
-    "C-4" settle::c_4 "who lost a job counts it lost, and one consumer counts it done"
-    "C-5" settle::c_5 "a handler that takes three times the lease runs once, also where it blocks its thread"
-    "C-6" settle::c_6 "whose lease is lost is told within a beat, and what it answers later counts for nothing"
-    "C-7" settle::c_7 "each delivery of a job has a greater fencing number than all before"
-    "C-8" settle::c_8 "three settles in one call, one of them stale: two done, one lost"
+    "C-3" ownership::c_3 "a settle after the lease has expired or the connection was cut answers lost ownership, and the new owner keeps the job"
+    "C-4" ownership::c_4 "who lost a job counts it lost, and one consumer counts it done"
+    "C-5" ownership::c_5 "a handler that takes three times the lease runs once, also where it blocks its thread"
+    "C-6" ownership::c_6 "whose lease is lost is told within a beat, and what it answers later counts for nothing"
+    "C-7" ownership::c_7 "each delivery of a job has a greater fencing number than all before"
+    "C-8" ownership::c_8 "three settles in one call, one of them stale: two done, one lost"
     "C-9" settle::c_9 "a settle that fails on its way is asked again while the job is ours, and is no failed attempt"
     "C-10" attempts::c_10 "the first delivery is attempt 1, the next after a crash attempt 2; a job that kills its consumers is dead once its attempts are spent, without another start"
     "C-11" attempts::c_11 "three retries are four starts: the engine's and the broker's do not multiply"
@@ -94,14 +103,14 @@ rows! {
     "C-33" claims::c_33 "the table is probed: another server, another table"
     "C-34" flow::c_34 "requests that are dropped at any moment lose no delivery"
     "C-35" flow::c_35 "what is unsettled at the broker is never more than slots and prefetch; what is asked for is never exceeded"
-    "C-36" claims::c_36 "shut down twice it is still fine; then a publish is closed, with its job, and so is a request"
+    "C-36" life::c_36 "shut down twice it is still fine; then a publish is closed, with its job, and so is a request"
     "C-37" claims::c_37 "behind its erased type it is the same worker"
     "C-38" flow::c_38 "5,000 jobs from 50 producers to 50 consumers, every one under an id of its own; two queues never meet"
     "C-39" flow::c_39 "consumers that come and go lose nothing: ten that start and end at once, and five rounds over 5,000 jobs"
     "C-40" flow::c_40 "jobs that fail some times are done in the end, each of them"
     "C-41" attempts::c_41 "the wait of a retry survives its consumer: elsewhere it is attempt 2, and not before its time"
-    "C-42" claims::c_42 "its counts are the broker's own"
-    "C-44" claims::c_44 "ten queues over one connection: no ten connections, and closing one leaves the others"
-    "C-45" claims::c_45 "made while its broker is away it waits for it: health says so, and the first job runs once the broker is there"
-    "C-46" claims::c_46 "a waiting job is cancelled by its id and a running one is not; a pause stops new starts in every consumer and is lifted in every consumer"
+    "C-42" operate::c_42 "its counts are the broker's own"
+    "C-44" life::c_44 "ten queues over one connection: no ten connections, and closing one leaves the others"
+    "C-45" life::c_45 "made while its broker is away it waits for it: health says so, and the first job runs once the broker is there"
+    "C-46" operate::c_46 "a waiting job is cancelled by its id and a running one is not; a pause stops new starts in every consumer and is lifted in every consumer"
 }
